@@ -1,0 +1,1 @@
+export { createVerifier } from './transcript/index.ts';

@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  resolve: {
+    // Tests run from the sources: the package's own `#sha256` import points into `dist`.
+    alias: {
+      '#sha256': fileURLToPath(new URL('src/transcript/sha256-node.ts', import.meta.url)),
+    },
+  },
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 30_000,
+    coverage: {
+      include: ['src/**'],
+      reporter: 'text',
+      thresholds: { branches: 85, lines: 90 },
+    },
+  },
+});
