@@ -1,1 +1,31 @@
-export { createVerifier } from './transcript/index.ts';
+/**
+ * hashtape: an agent's tool loop under budgets that hold, and a record of it that anyone can check.
+ *
+ * @module
+ */
+export { DEFAULT_BUDGET, type Budget, type BudgetName, type Spent } from './run/budget.ts';
+export { systemClock, type Clock } from './run/clock.ts';
+export { tool } from './run/define-tool.ts';
+export { type Listeners, type RunEvent } from './run/events.ts';
+export { run } from './run/loop.ts';
+export {
+  ModelError,
+  type Delta,
+  type FailedAttempt,
+  type Message,
+  type Model,
+  type ModelReply,
+  type ModelRequest,
+  type Price,
+  type ReplyCall,
+  type ReplyStop,
+  type ToolCall,
+  type ToolSpec,
+} from './run/model.ts';
+export { type CheckResult, type Outcome, type StopReason } from './run/outcome.ts';
+export { type Failure } from './run/payloads.ts';
+export { type Ask, type Permission, type Permit, type PermitRequest } from './run/permit.ts';
+export { type Check, type CheckRequest, type RunOptions, type Watchdog } from './run/settings.ts';
+export { fold, RunState, type FoldSettings } from './run/state.ts';
+export { type AnyTool, type Tool, type ToolContext, type ToolInput } from './run/tool.ts';
+export { usageOf, type Usage } from './run/usage.ts';

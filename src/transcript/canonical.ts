@@ -62,6 +62,31 @@ interface Frame {
   index: number;
 }
 
+/** The containers that are being written, outermost first. */
+class OpenContainers {
+  /** So many are compared one by one, which is faster; with more, that would cost the depth squared. */
+  static readonly #FEW = 32;
+  readonly frames: Frame[] = [];
+  /** The containers after the first few. */
+  #deep: Set<object> | null = null;
+
+  holds(container: object): boolean {
+    const few = Math.min(this.frames.length, OpenContainers.#FEW);
+    for (let i = 0; i < few; i += 1) if (this.frames[i]?.container === container) return true;
+    return this.#deep?.has(container) === true;
+  }
+
+  push(frame: Frame): void {
+    if (this.frames.length >= OpenContainers.#FEW) (this.#deep ??= new Set()).add(frame.container);
+    this.frames.push(frame);
+  }
+
+  pop(): void {
+    const frame = this.frames.pop();
+    if (frame !== undefined) this.#deep?.delete(frame.container);
+  }
+}
+
 /**
  * The canonical JSON of `value`.
  *
@@ -70,26 +95,28 @@ interface Frame {
  * symbols, lone surrogates, cycles, class instances, objects with `toJSON`, getters that throw.
  */
 export function canonicalJson(value: unknown, maxDepth: number = MAX_DEPTH): string {
-  const stack: Frame[] = [];
+  const stack = new OpenContainers();
+  const { frames } = stack;
   let out = begin(value, stack, maxDepth);
-  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+  for (let top = frames.at(-1); top !== undefined; top = frames.at(-1)) {
     if (top.index === top.length) {
       out += top.keys === null ? ']' : '}';
       stack.pop();
     } else {
-      out += memberPrefix(top, stack);
-      out += begin(member(top, stack), stack, maxDepth);
+      out += memberPrefix(top, frames);
+      out += begin(member(top, frames), stack, maxDepth);
     }
   }
   return out;
 }
 
 /** A scalar or an empty container whole; any other container is entered and only opened. */
-function begin(value: unknown, stack: Frame[], maxDepth: number): string {
+function begin(value: unknown, stack: OpenContainers, maxDepth: number): string {
+  const { frames } = stack;
   const frame = typeof value === 'object' && value !== null ? enter(value, stack) : null;
-  if (frame === null) return scalarText(value, stack);
+  if (frame === null) return scalarText(value, frames);
   if (frame.length === 0) return frame.keys === null ? '[]' : '{}';
-  if (stack.length >= maxDepth) throw refusal(stack, `nested deeper than ${maxDepth} levels`);
+  if (frames.length >= maxDepth) throw refusal(frames, `nested deeper than ${maxDepth} levels`);
   stack.push(frame);
   return frame.keys === null ? '[' : '{';
 }
@@ -103,31 +130,29 @@ function memberPrefix(frame: Frame, stack: readonly Frame[]): string {
 }
 
 /** The frame of a container, or null for a {@link Verbatim}, which is written like a scalar. */
-function enter(value: object, stack: readonly Frame[]): Frame | null {
-  if (value instanceof Verbatim) return null;
-  for (const frame of stack) {
-    if (frame.container === value) throw refusal(stack, 'a cycle: it holds itself');
-  }
+function enter(value: object, stack: OpenContainers): Frame | null {
+  const { frames } = stack;
+  if (stack.holds(value)) throw refusal(frames, 'a cycle: it holds itself');
   try {
+    // Inside the try: a revoked Proxy throws even when it is asked for its class.
+    if (value instanceof Verbatim) return null;
+    const problem = containerProblem(value);
+    if (problem !== null) throw refusal(frames, problem);
     if (Array.isArray(value)) {
       return { container: value, keys: null, length: value.length, index: 0 };
     }
-    const problem = objectProblem(value);
-    if (problem === null) {
-      const keys = sortedKeys(value);
-      return { container: value, keys, length: keys.length, index: 0 };
-    }
-    throw refusal(stack, problem);
+    const keys = sortedKeys(value);
+    return { container: value, keys, length: keys.length, index: 0 };
   } catch (error) {
     if (error instanceof CanonicalError) throw error;
-    throw refusal(stack, 'an object that throws when it is read');
+    throw refusal(frames, 'an object that throws when it is read');
   }
 }
 
-/** Why an object can't be written as its own enumerable members, or null if it can. */
-function objectProblem(value: object): string | null {
+/** Why a container can't be written as its own members, or null if it can. */
+function containerProblem(value: object): string | null {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) {
+  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) {
     const name: unknown = Reflect.get(value, 'constructor');
     const known = typeof name === 'function' && name.name !== '' && name.name !== 'Object';
     return known ? `a ${name.name}, not plain data` : 'an object of a class, not plain data';

@@ -6,7 +6,7 @@
  * @module
  */
 import { sha256Hex } from '#sha256';
-import { canonicalJson, type JsonObject, type JsonValue } from './canonical.ts';
+import { canonicalJson, Verbatim, type JsonObject, type JsonValue } from './canonical.ts';
 import { parseJson } from './parse.ts';
 import { isJsonArray, isJsonObject, MAX_LINE_BYTES } from './record.ts';
 
@@ -128,7 +128,8 @@ function fieldTypes(value: JsonObject): Shape | Finding {
     return malformed('payload', 'an object or an array');
   }
   if (typeof prev !== 'string' || !HEX.test(prev)) return malformed('prev', '64 lower-case hex');
-  const digits = typeof seq === 'number' || typeof seq === 'object' ? canonicalJson(seq) : '';
+  // Only a number is spelled: an object here may be nested too deep, or hold a lone surrogate.
+  const digits = typeof seq === 'number' || seq instanceof Verbatim ? canonicalJson(seq) : '';
   if (!/^-?\d+$/.test(digits)) return malformed('seq', 'an integer');
   return { seq: digits, kind, payload, prev, hash };
 }

@@ -68,7 +68,7 @@ export function encodeRecord(head: Head, draft: Draft): RecordLine {
   if (typeof payload !== 'object' || payload === null) {
     throw new CanonicalError('$.payload', 'not an object or an array');
   }
-  const payloadText = canonicalJson(payload);
+  const payloadText = payloadJson(payload);
   if (payloadText[0] !== '{' && payloadText[0] !== '[') {
     throw new CanonicalError('$.payload', 'not an object or an array');
   }
@@ -79,6 +79,16 @@ export function encodeRecord(head: Head, draft: Draft): RecordLine {
   }
   const hash = sha256Hex(`{${rest}`);
   return { seq: head.count, kind, hash, text: `{"hash":"${hash}",${rest}\n` };
+}
+
+function payloadJson(payload: unknown): string {
+  try {
+    return canonicalJson(payload);
+  } catch (error) {
+    // The engine's limit on the length of a string, which is far above ours.
+    if (!(error instanceof RangeError)) throw error;
+    throw new CanonicalError('$.payload', `a record over ${MAX_LINE_BYTES} bytes`);
+  }
 }
 
 /** The head after a record was written. */

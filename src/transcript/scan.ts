@@ -9,8 +9,11 @@
 import { compareCodePoints } from './canonical.ts';
 import { floatText } from './number.ts';
 
-/** What every scanning function returns when the bytes are not canonical JSON. */
-export const BAD = -1;
+/**
+ * What every scanning function returns when the bytes are not canonical JSON. Nothing ends at 0, and
+ * every other value, also negated, is a place.
+ */
+export const BAD = 0;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

@@ -1,0 +1,205 @@
+/**
+ * When a failed request is sent again, and after what wait. Adapters share this policy.
+ *
+ * A decision is a pure function of what failed and of the time that is left. There is no random jitter:
+ * one run has one request in flight, and a run should be a function of its inputs.
+ *
+ * An attempt may be repeated although it had streamed output already: deltas are not the record, which
+ * holds the reply that came in the end alone. What a cut attempt used is charged all the same.
+ *
+ * @module
+ */
+import { systemClock, type Clock } from '../run/clock.ts';
+import {
+  ModelError,
+  type FailedAttempt,
+  type ModelReply,
+  type ModelRequest,
+} from '../run/model.ts';
+import { type Usage } from '../run/usage.ts';
+
+/** How often and how long an adapter tries. */
+export interface RetryOptions {
+  /** Requests sent for one reply, the first included. Default 3. */
+  readonly maxAttempts?: number;
+  /** The longest wait that a provider may ask for, in seconds. Default 600. */
+  readonly maxRetryWaitSeconds?: number;
+  /** Default: the machine's clock. */
+  readonly clock?: Clock;
+}
+
+/** The policy, checked. */
+export interface RetryPolicy {
+  readonly maxAttempts: number;
+  readonly maxWaitMs: number;
+  readonly clock: Clock;
+}
+
+/** What is known of an attempt that failed. */
+export interface AttemptFailure {
+  /** The provider's words, its status and request id. Fit for the record: no key, stack or path. */
+  readonly message: string;
+  /** Whether the same request may succeed later. */
+  readonly retryable: boolean;
+  /** In a word or two, as `rate limited`: what a message about the wait begins with. */
+  readonly label?: string;
+  /** The wait that the provider asks for, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+  /** As in {@link FailedAttempt}: null if it used what nobody counted, undefined if it can't have cost. */
+  readonly usage?: Usage | null | undefined;
+}
+
+/** An attempt failed. Adapters throw it inside {@link withRetries}, which turns it into a ModelError. */
+export class AttemptError extends Error {
+  override readonly name = 'AttemptError';
+  readonly failure: AttemptFailure;
+
+  constructor(failure: AttemptFailure, options?: ErrorOptions) {
+    super(failure.message, options);
+    this.failure = failure;
+  }
+}
+
+/** What to do after an attempt failed. */
+export type Decision =
+  | { readonly retry: true; readonly waitMs: number }
+  | { readonly retry: false; readonly reason: string };
+
+const BACKOFF_MS = 500;
+
+/**
+ * The policy that options ask for.
+ *
+ * @throws {TypeError} if an option is not a usable number.
+ */
+export function retryPolicy(options: RetryOptions): RetryPolicy {
+  const { maxAttempts = 3, maxRetryWaitSeconds = 600, clock = systemClock } = options;
+  if (!Number.isInteger(maxAttempts) || maxAttempts < 1) {
+    throw new TypeError(`maxAttempts: expected an integer of at least 1, got ${maxAttempts}`);
+  }
+  if (!Number.isFinite(maxRetryWaitSeconds) || maxRetryWaitSeconds < 0) {
+    throw new TypeError(
+      `maxRetryWaitSeconds: expected seconds, 0 or more, got ${maxRetryWaitSeconds}`,
+    );
+  }
+  return { maxAttempts, maxWaitMs: maxRetryWaitSeconds * 1000, clock };
+}
+
+/**
+ * What to do after the `attempt`-th attempt (from 1) failed. A wait that the provider asks for is
+ * kept, however long, or not entered at all: a shorter one would only be refused again.
+ *
+ * @param leftMs what the time budget leaves; undefined without one.
+ */
+export function decideRetry(
+  policy: RetryPolicy,
+  attempt: number,
+  failure: AttemptFailure,
+  leftMs: number | undefined,
+): Decision {
+  const { message, label = 'failed', retryAfterMs } = failure;
+  if (!failure.retryable) return { retry: false, reason: message };
+  if (attempt >= policy.maxAttempts) {
+    const times = attempt === 1 ? '' : `; gave up after ${attempt} attempts`;
+    return { retry: false, reason: `${message}${times}` };
+  }
+  const asked = retryAfterMs !== undefined && retryAfterMs > 0;
+  const waitMs = asked ? retryAfterMs : BACKOFF_MS * 2 ** (attempt - 1);
+  const wish = asked
+    ? `the provider asks to wait ${seconds(waitMs)}`
+    : `the next attempt would be in ${seconds(waitMs)}`;
+  if (leftMs !== undefined && waitMs >= leftMs) {
+    const left = `the time budget leaves ${seconds(Math.max(0, leftMs))}`;
+    return { retry: false, reason: `${label}: ${wish}, and ${left} (${message})` };
+  }
+  if (asked && waitMs > policy.maxWaitMs) {
+    const limit = `more than maxRetryWaitSeconds, ${seconds(policy.maxWaitMs)}`;
+    return { retry: false, reason: `${label}: ${wish}, ${limit} (${message})` };
+  }
+  return { retry: true, waitMs };
+}
+
+/**
+ * Sends attempts until one gives a reply or the policy ends it. The reply tells of the attempts that
+ * failed before it.
+ *
+ * @throws {ModelError} with the reason, and every attempt that failed.
+ */
+export async function withRetries<T extends ModelReply>(
+  policy: RetryPolicy,
+  request: Pick<ModelRequest, 'secondsLeft' | 'signal'>,
+  send: () => Promise<T>,
+): Promise<T> {
+  const { clock } = policy;
+  const { signal, secondsLeft } = request;
+  const deadline = secondsLeft === undefined ? undefined : clock.now() + secondsLeft * 1000;
+  const failed: FailedAttempt[] = [];
+  for (;;) {
+    if (signal.aborted) throw new ModelError('aborted', failed);
+    try {
+      const reply = await send();
+      return failed.length === 0 ? reply : { ...reply, failedAttempts: failed };
+    } catch (error) {
+      if (!(error instanceof AttemptError)) throw error;
+      const { failure } = error;
+      failed.push(failedAttempt(failure));
+      const leftMs = deadline === undefined ? undefined : deadline - clock.now();
+      const decision = decideRetry(policy, failed.length, failure, leftMs);
+      if (!decision.retry) throw new ModelError(decision.reason, failed, { cause: error });
+      await wait(clock, decision.waitMs, signal);
+    }
+  }
+}
+
+/**
+ * The wait that response headers ask for, in milliseconds; undefined if they ask for none that can be
+ * read. `retry-after-ms` is OpenAI's own; `retry-after` has seconds or an HTTP date (RFC 9110 §10.2.3).
+ *
+ * @param now milliseconds since the Unix epoch.
+ */
+export function retryAfterMs(
+  header: (name: string) => string | null | undefined,
+  now: number,
+): number | undefined {
+  const milliseconds = decimal(header('retry-after-ms'));
+  if (milliseconds !== undefined) return milliseconds;
+  const after = header('retry-after');
+  const inSeconds = decimal(after);
+  if (inSeconds !== undefined) return inSeconds * 1000;
+  // Date.parse takes almost anything for a year; an HTTP date begins with a day's name.
+  if (typeof after !== 'string' || !/^\s*[A-Za-z]{3,9},? /.test(after)) return undefined;
+  const date = Date.parse(after);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function decimal(value: string | null | undefined): number | undefined {
+  return typeof value === 'string' && /^\s*\d{1,12}(\.\d+)?\s*$/.test(value)
+    ? Number(value)
+    : undefined;
+}
+
+function failedAttempt({ message, usage }: AttemptFailure): FailedAttempt {
+  return usage === undefined ? { error: message } : { error: message, usage };
+}
+
+/** Waits, or not even that once the signal is aborted. */
+function wait(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const done = (): void => {
+      cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const cancel = clock.timer(milliseconds, done);
+    signal.addEventListener('abort', done);
+  });
+}
+
+/** Milliseconds as seconds for people, to a tenth. */
+function seconds(milliseconds: number): string {
+  return `${Math.round(milliseconds / 100) / 10} s`;
+}

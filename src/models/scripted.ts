@@ -1,0 +1,233 @@
+/**
+ * A model that answers from a script: for tests, demonstrations and recorded conversations.
+ *
+ * @module
+ */
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { systemClock, type Clock } from '../run/clock.ts';
+import {
+  ModelError,
+  type Message,
+  type Model,
+  type ModelReply,
+  type ModelRequest,
+  type Price,
+  type ToolSpec,
+} from '../run/model.ts';
+import { isRecording, recordedTurns, type Recording } from './recording.ts';
+import { readTurn, readTurns, ScriptError, type ReadTurn, type ScriptTurn } from './script.ts';
+
+export { recordedTools, recordedTurns, type Recording } from './recording.ts';
+export { ScriptError, type ScriptCall, type ScriptTurn } from './script.ts';
+
+/** A function that makes each turn from the request and its number, from 0; undefined ends the script. */
+export type ScriptFunction = (
+  request: ModelRequest,
+  index: number,
+) => ScriptTurn | string | undefined | Promise<ScriptTurn | string | undefined>;
+
+/** What a scripted model answers from; {@link parseScript} says what data may be. */
+export type Script =
+  | readonly (ScriptTurn | string)[]
+  | { readonly turns: readonly (ScriptTurn | string)[] }
+  | Recording
+  | ScriptFunction;
+
+/** Settings of a scripted model. */
+export interface ScriptedOptions {
+  /** The model's id is `scripted:` and this. Default `scripted`. */
+  readonly name?: string;
+  /** What a run with a cost budget charges. */
+  readonly price?: Price;
+  /** Whose time the turns' `delay` takes. Default: the machine's. */
+  readonly clock?: Clock;
+  /** How many turns were given before, when a run is resumed. Default 0. */
+  readonly skip?: number;
+}
+
+/** A request as it was when it was made. */
+export interface RequestSnapshot {
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSpec[];
+  readonly maxOutputTokens: number | undefined;
+  readonly secondsLeft: number | undefined;
+}
+
+/** A model that answers from a script. */
+export interface ScriptedModel extends Model {
+  readonly id: string;
+  /** What it was asked, in order, turns that failed included. */
+  readonly requests: readonly RequestSnapshot[];
+  /**
+   * Says that the run is over.
+   *
+   * @throws {Error} if turns are left that nobody asked for. A function leaves none.
+   */
+  finish(): void;
+}
+
+/**
+ * A model that gives a script's turns in order. A request for which there is no turn throws
+ * `ModelError`: a script that doesn't fit its run is never silently stretched.
+ *
+ * @param script turns (a string is a turn that says it), a function that makes them, or data as
+ * {@link parseScript} takes it, so that a recorded conversation can be given as it is.
+ * @throws {ScriptError} if it isn't one.
+ */
+export function scripted(script: Script, options: ScriptedOptions = {}): ScriptedModel {
+  const turns = typeof script === 'function' ? null : parseScript(script);
+  const turnAt = typeof script === 'function' ? made(script) : (index: number) => turns?.[index];
+  const { name = 'scripted', price, clock = systemClock, skip = 0 } = options;
+  if (!Number.isSafeInteger(skip) || skip < 0) {
+    throw new RangeError(`skip: expected an integer of at least 0, got ${skip}`);
+  }
+  const requests: RequestSnapshot[] = [];
+  const snapshot = snapshots();
+
+  async function answer(request: ModelRequest): Promise<ModelReply> {
+    const index = skip + requests.length;
+    requests.push(snapshot(request));
+    const turn = await turnAt(index, request);
+    if (turn === undefined) {
+      throw new ModelError(`the script has no turn left for request ${index + 1}`);
+    }
+    return reply(turn, request, clock);
+  }
+
+  function finish(): void {
+    const given = skip + requests.length;
+    if (turns === null || given >= turns.length) return;
+    const next = turns[given]?.content ?? '';
+    const left = `${turns.length - given} of ${turns.length} scripted turns were not asked for`;
+    throw new Error(`${left}; the next is turn ${given + 1}, ${JSON.stringify(next.slice(0, 80))}`);
+  }
+
+  const members = { id: `scripted:${name}`, requests, finish };
+  return Object.assign(answer, members, price === undefined ? {} : { price });
+}
+
+/**
+ * Reads a script from data, as `JSON.parse` gives it: `{ "turns": [ … ] }`, a list of turns, or a recorded
+ * conversation in OpenAI's chat form (an array of messages, or an object that holds one as `messages` or
+ * `traj`), of which {@link recordedTurns} are the turns.
+ *
+ * @throws {ScriptError} that begins with the path to what is wrong, as `turns[2].tool_calls[0].name: …`.
+ */
+export function parseScript(data: unknown): ReadTurn[] {
+  if (Array.isArray(data))
+    return isRecording(data) ? recordedTurns(data) : readTurns(data, 'turns');
+  if (typeof data === 'object' && data !== null && 'turns' in data) {
+    const other = Object.keys(data).find((key) => key !== 'turns');
+    if (other !== undefined)
+      throw new ScriptError(`${other}: not a key of a script (known: turns)`);
+    return readTurns(data.turns, 'turns');
+  }
+  if (isRecording(data)) return recordedTurns(data);
+  throw new ScriptError(
+    'a script is {"turns": […]}, a list of turns, or recorded messages (a list, or under messages or traj)',
+  );
+}
+
+/**
+ * A scripted model from a JSON file, named after it.
+ *
+ * @throws {ScriptError} if the file can't be read, isn't JSON or isn't a script.
+ */
+export async function loadScript(
+  path: string,
+  options: ScriptedOptions = {},
+): Promise<ScriptedModel> {
+  const data = await readJson(path);
+  try {
+    return scripted(parseScript(data), { name: basename(path), ...options });
+  } catch (error) {
+    if (error instanceof ScriptError) throw new ScriptError(`${path}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function readJson(path: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const reason = code === 'ENOENT' ? 'there is no such file' : `can't be read (${code})`;
+    throw new ScriptError(`${path}: ${reason}`, { cause: error });
+  }
+  try {
+    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new ScriptError(`${path}: not JSON: ${problem}`, { cause: error });
+  }
+}
+
+/** The turns that a script's function makes. */
+function made(
+  script: ScriptFunction,
+): (index: number, request: ModelRequest) => Promise<ReadTurn | undefined> {
+  return async (index, request) => {
+    const turn: unknown = await script(request, index);
+    return turn === undefined ? undefined : readTurn(turn, `turns[${index}]`);
+  };
+}
+
+async function reply(turn: ReadTurn, request: ModelRequest, clock: Clock): Promise<ModelReply> {
+  if (turn.delay !== undefined) await wait(turn.delay, request.signal, clock);
+  if (turn.error !== undefined) {
+    const { error, usage } = turn;
+    throw new ModelError(error, usage === undefined ? [] : [{ error, usage }]);
+  }
+  const content = turn.content ?? '';
+  if (content !== '') request.onDelta({ kind: 'text', text: content });
+  return {
+    content,
+    toolCalls: turn.tool_calls ?? [],
+    ...(turn.usage === undefined ? {} : { usage: turn.usage }),
+    ...(turn.stop === undefined ? {} : { stop: turn.stop }),
+  };
+}
+
+function wait(milliseconds: number, signal: AbortSignal, clock: Clock): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => {
+      cancel();
+      reject(new ModelError('the request was aborted', [], { cause: signal.reason }));
+    };
+    const cancel = clock.timer(milliseconds, () => {
+      signal.removeEventListener('abort', aborted);
+      resolve();
+    });
+    if (signal.aborted) aborted();
+    else signal.addEventListener('abort', aborted, { once: true });
+  });
+}
+
+/**
+ * Takes snapshots of requests. A conversation only grows, so its messages are kept once, and a snapshot
+ * is how many there were: a run of n steps costs n, not n².
+ */
+function snapshots(): (request: ModelRequest) => RequestSnapshot {
+  let log: Message[] = [];
+  return ({ messages, tools, maxOutputTokens, secondsLeft }) => {
+    const last = log.length - 1;
+    // Messages are frozen objects made once, so the same ends are the same conversation.
+    if (messages[0] !== log[0] || messages[last] !== log[last]) log = [];
+    for (let i = log.length; i < messages.length; i += 1) {
+      const message = messages[i];
+      if (message !== undefined) log.push(message);
+    }
+    const kept = log;
+    const length = messages.length;
+    return {
+      get messages() {
+        return kept.slice(0, length);
+      },
+      tools,
+      maxOutputTokens,
+      secondsLeft,
+    };
+  };
+}

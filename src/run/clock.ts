@@ -1,0 +1,27 @@
+/**
+ * Time, as an argument.
+ *
+ * @module
+ */
+
+/** What the loop needs of time. `fakeClock` in `hashtape/testing` is one that tests move. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Calls back after `milliseconds`; returns what cancels it. */
+  timer(milliseconds: number, callback: () => void): () => void;
+}
+
+/** Timers of Node and browsers hold 31 bits; a longer wait fires at once if it isn't cut. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** The machine's clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  timer(milliseconds, callback) {
+    const handle = setTimeout(callback, Math.min(milliseconds, MAX_TIMER_MS));
+    return () => {
+      clearTimeout(handle);
+    };
+  },
+};

@@ -1,0 +1,138 @@
+/**
+ * What a run does next: a pure function of its state, its settings and the moment.
+ *
+ * @module
+ */
+import {
+  exhausted,
+  overrun,
+  roomForOutput,
+  type Budget,
+  type BudgetName,
+  type Exceeded,
+} from './budget.ts';
+import { type Price } from './model.ts';
+import { type StopReason } from './outcome.ts';
+import { type RunState } from './state.ts';
+
+/** What bounds a run. */
+export interface Rules {
+  readonly budget: Budget;
+  readonly price: Price | undefined;
+  readonly sentinel: string | undefined;
+  readonly maxOutputTokens: number | undefined;
+  /** Repeats without anything new that stop the run; undefined if they only warn. */
+  readonly stopAfterRepeats: number | undefined;
+}
+
+/** The moment: what no record says. */
+export interface Now {
+  readonly aborted: boolean;
+  /** Since the run began. */
+  readonly seconds: number;
+}
+
+/** The next thing to do. */
+export type Next =
+  | { readonly do: 'ask'; readonly maxOutputTokens: number | undefined }
+  /** Run the calls of the newest turn. */
+  | { readonly do: 'call' }
+  /** Answer them without running them, and go on. */
+  | { readonly do: 'skip'; readonly why: string }
+  /** End the run; calls without an answer are answered with `why`. */
+  | {
+      readonly do: 'stop';
+      readonly reason: StopReason;
+      readonly why: string;
+      readonly budget?: Exceeded;
+    };
+
+const STOP_REASONS: { readonly [N in BudgetName]: StopReason } = {
+  steps: 'step_budget',
+  tokens: 'token_budget',
+  usd: 'cost_budget',
+  seconds: 'time_budget',
+  toolCalls: 'tool_call_budget',
+};
+
+/** Decides. */
+export function decide(state: RunState, rules: Rules, now: Now): Next {
+  const { turn } = state;
+  if (turn === null || (turn.calls.length > 0 && state.answered === turn.calls.length)) {
+    return beforeTurn(state, rules, now);
+  }
+  return afterTurn(state, rules, now);
+}
+
+/** Before a turn: abort, then the budgets, then whether the run has stalled. */
+function beforeTurn(state: RunState, rules: Rules, now: Now): Next {
+  if (now.aborted) return stop('aborted', 'the run was aborted');
+  const spent = state.spent(now.seconds);
+  const used = exhausted(rules.budget, spent);
+  if (used !== null) return overBudget(used);
+  const { stopAfterRepeats: limit } = rules;
+  if (limit !== undefined && state.stall.repeats >= limit) {
+    return stop('stalled', `${limit} repeats brought nothing new`);
+  }
+  const room = roomForOutput(
+    rules.budget,
+    spent,
+    state.inputEstimate,
+    rules.price,
+    rules.maxOutputTokens,
+  );
+  if (!room.ok) return overBudget({ name: room.name, limit: room.limit, used: room.used });
+  return { do: 'ask', maxOutputTokens: room.maxOutputTokens };
+}
+
+/** After a turn: sentinel, refusal, no calls, tokens and cost, a turn that was cut; then its calls. */
+function afterTurn(state: RunState, rules: Rules, now: Now): Next {
+  const { turn } = state;
+  if (turn === null) throw new Error('the code here has a bug: there is no turn to look at');
+  if (rules.sentinel !== undefined && turn.content.includes(rules.sentinel)) {
+    return stop('sentinel', 'the run ended on the sentinel');
+  }
+  if (turn.stop === 'refused') return stop('refused', 'the model refused');
+  if (turn.calls.length === 0) {
+    return turn.stop === 'length'
+      ? stop('cut_off', 'the turn was cut off by the output limit')
+      : stop('no_tool_calls', 'the model asked for no tools');
+  }
+  const spent = state.spent(now.seconds);
+  const over = overrun(rules.budget, spent);
+  if (over !== null) return overBudget(over);
+  if (turn.stop === 'length') {
+    return {
+      do: 'skip',
+      why: 'the turn was cut off by the output limit, so its calls may be incomplete',
+    };
+  }
+  if (now.aborted) return stop('aborted', 'the run was aborted');
+  const { seconds } = rules.budget;
+  if (seconds !== undefined && now.seconds >= seconds) {
+    return overBudget({ name: 'seconds', limit: seconds, used: now.seconds });
+  }
+  return { do: 'call' };
+}
+
+function stop(reason: StopReason, why: string): Next {
+  return { do: 'stop', reason, why };
+}
+
+function overBudget(budget: Exceeded): Next {
+  return {
+    do: 'stop',
+    reason: STOP_REASONS[budget.name],
+    why: `the ${BUDGET_WORDS[budget.name]} of ${budget.limit} is used up`,
+    budget,
+  };
+}
+
+/** How budgets are called in sentences. */
+export const BUDGET_WORDS: { readonly [N in BudgetName]: string } = {
+  steps: 'step budget',
+  tokens: 'token budget',
+  usd: 'cost budget',
+  seconds: 'time budget',
+  toolCalls: 'tool-call budget',
+};

@@ -1,0 +1,126 @@
+/**
+ * The calls of one turn: run together or one after another, answered in the order in which they were made.
+ *
+ * @module
+ */
+import { sha256Hex } from '#sha256';
+import { executeCall, notRun, prepareCall, type Prepared } from './call.ts';
+import { millisecondsLeft, type RunContext } from './context.ts';
+import { answerPayload, type Answer, type TurnCall } from './payloads.ts';
+import { fingerprints, NOTED_OCCURRENCE, repeatNote, type Landing } from './repeats.ts';
+import { contentOf, type ToolResult } from './result.ts';
+
+/**
+ * Runs the calls of the newest turn. Parallel tools that stand next to each other form a stage and run
+ * together; a serial tool is a stage of its own, and so a barrier. (After inspect_ai.)
+ */
+export async function runCalls(context: RunContext): Promise<void> {
+  const calls = context.state.unanswered;
+  const { toolCalls: limit } = context.settings.rules.budget;
+  const left = limit === undefined ? calls.length : Math.max(0, limit - context.state.toolCalls);
+  for (const stage of stages(context, calls.slice(0, left))) {
+    if (isOver(context)) break;
+    await runStage(context, stage);
+  }
+  const why = isOver(context)
+    ? endedWhy(context)
+    : `the tool-call budget of ${limit ?? 0} is used up`;
+  await skipCalls(context, why);
+}
+
+/** Answers every call that has no answer yet, without running it. */
+export async function skipCalls(context: RunContext, why: string): Promise<void> {
+  for (const call of context.state.unanswered) await answer(context, call, notRun(why), undefined);
+}
+
+function stages(context: RunContext, calls: readonly TurnCall[]): TurnCall[][] {
+  const made: TurnCall[][] = [];
+  let open = false;
+  for (const call of calls) {
+    const parallel = context.settings.tools.get(call.name)?.tool.parallel !== false;
+    if (parallel && open) made.at(-1)?.push(call);
+    else made.push([call]);
+    open = parallel;
+  }
+  return made;
+}
+
+/** Prepares one after another, as a person may be asked; then runs together; then records in order. */
+async function runStage(context: RunContext, stage: readonly TurnCall[]): Promise<void> {
+  const prepared: Prepared[] = [];
+  for (const call of stage) prepared.push(await prepareCall(context, call));
+  const running = stage.map((call, index) => {
+    const ready = prepared[index];
+    return ready?.ready === true ? executeCall(context, call, ready) : ready?.result;
+  });
+  for (const [index, call] of stage.entries()) {
+    const result = await running[index];
+    if (result !== undefined) await answer(context, call, result, prepared[index]?.permit);
+  }
+}
+
+/** Records the answer to a call, with a note if it is a repeat. */
+async function answer(
+  context: RunContext,
+  call: TurnCall,
+  result: ToolResult,
+  permit: Answer['permit'],
+): Promise<void> {
+  const { state, settings } = context;
+  const bare = answerOf(call, result, permit);
+  const landing = settings.repeats ? state.landing(bare) : null;
+  const occurrences = landing === null ? 1 : state.ledger.occurrences(landing);
+  const noted = landing !== null && occurrences === NOTED_OCCURRENCE;
+  const given: Answer = noted ? { ...bare, note: repeatNote(landing) } : bare;
+  const repeatsBefore = state.stall.repeats;
+  await context.record('tool', { ...answerPayload(given), ...context.stamp() });
+  state.callAnswered(given);
+  if (context.emit === undefined) return;
+  announceEnd(context, given);
+  if (landing !== null && occurrences > 1) announceRepeat(context, call, landing, occurrences);
+  if (state.stall.repeats > repeatsBefore) announceStall(context);
+}
+
+function answerOf(call: TurnCall, result: ToolResult, permit: Answer['permit']): Answer {
+  const permitted = permit === undefined ? {} : { permit };
+  if (result.ok) return { call, ok: true, text: result.text, ...permitted };
+  const digest = result.text === undefined ? {} : { digest: sha256Hex(result.text) };
+  return { call, ok: false, text: result.error, failure: result.failure, ...digest, ...permitted };
+}
+
+function announceEnd(context: RunContext, given: Answer): void {
+  const content = given.ok ? contentOf(given.text) : given.text;
+  const { call, ok, failure, note } = given;
+  context.emit?.({ type: 'tool-end', call, ok, content, failure, note });
+}
+
+function announceStall(context: RunContext): void {
+  const { repeats } = context.state.stall;
+  if (repeats === context.settings.watchdog.stallAfter)
+    context.emit?.({ type: 'stall-warning', repeats });
+}
+
+function announceRepeat(
+  context: RunContext,
+  call: TurnCall,
+  landing: Landing,
+  occurrences: number,
+): void {
+  context.emit?.({
+    type: 'repeated-call',
+    tool: call.name,
+    callId: call.id,
+    occurrences,
+    ...fingerprints(landing),
+    comparedBy: landing.comparedBy,
+  });
+}
+
+function isOver(context: RunContext): boolean {
+  return context.settings.signal?.aborted === true || millisecondsLeft(context) <= 0;
+}
+
+function endedWhy(context: RunContext): string {
+  if (context.settings.signal?.aborted === true) return 'the run was aborted';
+  return `the time budget of ${context.settings.rules.budget.seconds ?? 0} is used up`;
+}

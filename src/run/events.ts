@@ -1,0 +1,81 @@
+/**
+ * What can be watched while a run goes on. Events are never part of the record.
+ *
+ * @module
+ */
+import { type JsonObject, type RecordLine } from '../transcript/index.ts';
+import { type Outcome } from './outcome.ts';
+import { type Delta, type ToolCall } from './model.ts';
+import { type Failure } from './payloads.ts';
+import { type Spent } from './budget.ts';
+
+/** One event. */
+export type RunEvent =
+  | { readonly type: 'run-start'; readonly task: string; readonly location: string }
+  | { readonly type: 'turn-start'; readonly step: number; readonly spent: Spent }
+  | ({ readonly type: 'delta'; readonly step: number } & { readonly delta: Delta })
+  | {
+      readonly type: 'turn-end';
+      readonly step: number;
+      readonly content: string;
+      readonly toolCalls: readonly ToolCall[];
+      readonly spent: Spent;
+    }
+  | {
+      readonly type: 'permit';
+      readonly call: ToolCall;
+      readonly decision: 'allow' | 'deny';
+      readonly reason: string | undefined;
+      readonly asked: boolean;
+    }
+  | { readonly type: 'tool-start'; readonly call: ToolCall }
+  | {
+      readonly type: 'tool-end';
+      readonly call: ToolCall;
+      readonly ok: boolean;
+      /** The recorded value or error, as text. */
+      readonly content: string;
+      readonly failure: Failure | undefined;
+      readonly note: string | undefined;
+    }
+  | {
+      readonly type: 'repeated-call';
+      readonly tool: string;
+      readonly callId: string;
+      readonly occurrences: number;
+      /** SHA-256, hex; never the values. */
+      readonly argumentsHash: string;
+      readonly resultHash: string;
+      readonly comparedBy: 'result' | 'arguments';
+    }
+  | { readonly type: 'stall-warning'; readonly repeats: number }
+  | { readonly type: 'record'; readonly record: RecordLine; readonly payload: JsonObject }
+  | { readonly type: 'run-end'; readonly outcome: Outcome };
+
+/** A function for every event, or functions by event type. What they throw or return is ignored. */
+export type Listeners =
+  | ((event: RunEvent) => unknown)
+  | { readonly [T in RunEvent['type']]?: (event: Extract<RunEvent, { type: T }>) => unknown };
+
+/** Hands events to listeners. A listener that throws or rejects never reaches the run. */
+export function emitter(listeners: Listeners | undefined): (event: RunEvent) => void {
+  if (listeners === undefined) return () => undefined;
+  return (event) => {
+    try {
+      const result: unknown =
+        typeof listeners === 'function' ? listeners(event) : callTyped(listeners, event);
+      if (result instanceof Promise) result.catch(() => undefined);
+    } catch {
+      // A listener only watches: what goes wrong in it is its own affair.
+    }
+  };
+}
+
+function callTyped(
+  listeners: Exclude<Listeners, (event: RunEvent) => unknown>,
+  event: RunEvent,
+): unknown {
+  // TypeScript can't relate the two occurrences of the event's type: each listener takes its own.
+  const listener = listeners[event.type] as ((event: RunEvent) => unknown) | undefined;
+  return listener?.(event);
+}

@@ -1,0 +1,229 @@
+/**
+ * The loop: decide, act, record, again. This file performs a run's effects; what to do is decided in
+ * `decide.ts`, from a state that only records change.
+ *
+ * @module
+ */
+import { createTranscript } from '../store/file.ts';
+import { memoryStore } from '../store/memory.ts';
+import { StoreError, type TranscriptStore } from '../store/store.ts';
+import { type JsonObject } from '../transcript/index.ts';
+import { type RunContext } from './context.ts';
+import { Cancellation, isThenable, race } from './deadline.ts';
+import { decide, type Next } from './decide.ts';
+import { runCalls, skipCalls } from './dispatch.ts';
+import { type CheckResult, type Outcome, type StopReason } from './outcome.ts';
+import { attemptsPayload } from './payloads.ts';
+import { describeError, publicText } from './result.ts';
+import { headPayload, prepare, type RunOptions, type Settings } from './settings.ts';
+import { RunState } from './state.ts';
+import { takeTurn, type NoTurn } from './turn.ts';
+import { codePoints } from './usage.ts';
+
+/** How long a success check may take, in milliseconds. */
+const CHECK_TIMEOUT_MS = 600_000;
+
+/**
+ * Carries one task to one outcome.
+ *
+ * @throws {TypeError | RangeError} if the options are wrong.
+ * @throws {StoreError} if the transcript can't be begun: there is one already, or another writer.
+ */
+export async function run(options: RunOptions): Promise<Outcome> {
+  const settings = prepare(options);
+  const { store, owned } = await openStore(options.transcript);
+  try {
+    return await runIn(settings, store);
+  } finally {
+    if (owned) await store.close();
+  }
+}
+
+async function openStore(
+  transcript: RunOptions['transcript'],
+): Promise<{ store: TranscriptStore; owned: boolean }> {
+  if (transcript === undefined) return { store: memoryStore(), owned: true };
+  if (typeof transcript === 'string' || transcript instanceof URL) {
+    return { store: await createTranscript(transcript), owned: true };
+  }
+  if (transcript.head.count > 0) {
+    throw new StoreError(
+      'exists',
+      `${transcript.location} holds a transcript already; give the run an empty one`,
+    );
+  }
+  return { store: transcript, owned: false };
+}
+
+/** Runs in a store; a store that fails on the way is an outcome, as what was done before stays done. */
+async function runIn(settings: Settings, store: TranscriptStore): Promise<Outcome> {
+  const context = begin(settings, store);
+  let outcome: Outcome;
+  try {
+    outcome = await drive(context);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const stopped: Stop = { reason: 'record_error', error: publicText(error.message) };
+    outcome = outcomeOf(context, stopped, null);
+  }
+  context.emit?.({ type: 'run-end', outcome });
+  return outcome;
+}
+
+function begin(settings: Settings, store: TranscriptStore): RunContext & { origin: string } {
+  const { clock, emit } = settings;
+  const startedAt = clock.now();
+  const state = new RunState({
+    system: settings.system,
+    price: settings.rules.price,
+    manifestPoints: codePoints(settings.manifest),
+    comparedBy: (tool) => settings.tools.get(tool)?.tool.repeatedWhen ?? 'result',
+  });
+  const record = async (kind: string, payload: JsonObject): Promise<void> => {
+    const [line] = await store.append([{ kind, payload }]);
+    if (line !== undefined) emit?.({ type: 'record', record: line, payload });
+  };
+  return {
+    settings,
+    state,
+    store,
+    record,
+    emit,
+    elapsed: () => Math.max(0, (clock.now() - startedAt) / 1000),
+    stamp: () => (settings.timed ? { at: new Date(clock.now()).toISOString() } : {}),
+    origin: '',
+  };
+}
+
+/** The loop itself. A record is made durable before anything depends on it. */
+async function drive(context: RunContext & { origin: string }): Promise<Outcome> {
+  const { settings, state, store } = context;
+  context.emit?.({ type: 'run-start', task: settings.task, location: store.location });
+  await context.record('user', headPayload(settings, context.stamp()));
+  context.origin = store.head.hash;
+  state.started(settings.task);
+  for (;;) {
+    const next = decide(state, settings.rules, {
+      aborted: settings.signal?.aborted === true,
+      seconds: context.elapsed(),
+    });
+    if (next.do === 'stop') return finish(context, next);
+    if (next.do === 'skip') {
+      await skipCalls(context, next.why);
+      continue;
+    }
+    await store.sync();
+    if (next.do === 'call') {
+      await runCalls(context);
+      continue;
+    }
+    const none = await takeTurn(context, next.maxOutputTokens);
+    if (none !== null) return finish(context, none);
+  }
+}
+
+/** Why and how a run stops. */
+type Stop = NoTurnStop | Extract<Next, { do: 'stop' }>;
+type NoTurnStop = Partial<NoTurn> & { readonly reason: StopReason; readonly budget?: undefined };
+
+/** Answers what has no answer, checks success, and seals the transcript. */
+async function finish(context: RunContext, stop: Stop): Promise<Outcome> {
+  const { state, store } = context;
+  await skipCalls(context, 'why' in stop ? stop.why : 'the run ended');
+  if ('failedAttempts' in stop) state.attemptsFailed(stop.failedAttempts ?? []);
+  const check = await checkSuccess(context, stop.reason);
+  await context.record('final', finalPayload(context, stop, check));
+  await store.sync();
+  return outcomeOf(context, stop, check);
+}
+
+function finalPayload(context: RunContext, stop: Stop, check: CheckResult | null): JsonObject {
+  const { state, settings } = context;
+  const error = 'error' in stop ? stop.error : undefined;
+  const attempts = 'failedAttempts' in stop ? (stop.failedAttempts ?? []) : [];
+  return {
+    reason: stop.reason,
+    steps: state.steps,
+    tool_calls: state.toolCalls,
+    tokens: state.tokens,
+    ...(state.estimatedTokens > 0 ? { tokens_estimated: state.estimatedTokens } : {}),
+    ...(settings.rules.price === undefined ? {} : { cost: state.nanoUsd / 1e9 }),
+    content: state.turn?.content ?? '',
+    check: check === null ? null : { ok: check.ok, detail: check.detail ?? '' },
+    ...budgetPayload(context, stop),
+    ...(error === undefined ? {} : { error }),
+    ...attemptsPayload(attempts),
+    ...context.stamp(),
+  };
+}
+
+/** The budget that stopped the run. How much time was used is told only if records hold times. */
+function budgetPayload(context: RunContext, stop: Stop): JsonObject {
+  const budget = exceededBy(context, stop);
+  if (budget === undefined) return {};
+  const timeUnsaid = budget.name === 'seconds' && !context.settings.timed;
+  return {
+    budget: {
+      name: budget.name,
+      limit: budget.limit,
+      ...(timeUnsaid ? {} : { used: budget.used }),
+    },
+  };
+}
+
+function exceededBy(context: RunContext, stop: Stop): Outcome['budget'] {
+  if (stop.budget !== undefined) return stop.budget;
+  const { seconds } = context.settings.rules.budget;
+  if (stop.reason !== 'time_budget' || seconds === undefined) return undefined;
+  return { name: 'seconds', limit: seconds, used: context.elapsed() };
+}
+
+/** Looks at the world. Not after an abort: whoever aborted wants the end, not more work. */
+async function checkSuccess(context: RunContext, reason: StopReason): Promise<CheckResult | null> {
+  const { check, clock, signal } = context.settings;
+  if (check === undefined || reason === 'aborted') return null;
+  const cancellation = new Cancellation();
+  const answer = context.state.turn?.content ?? '';
+  try {
+    const given = check({ answer, reason, signal: cancellation.signal });
+    const deadline = { clock, signal, milliseconds: CHECK_TIMEOUT_MS, cancellation };
+    const raced = isThenable(given)
+      ? await race(given, deadline)
+      : { ended: 'value' as const, value: given };
+    if (raced.ended === 'value') return checkResult(raced.value);
+    if (raced.ended === 'error') throw raced.error;
+    return {
+      ok: false,
+      detail: raced.ended === 'timeout' ? 'the check did not end' : 'aborted during the check',
+    };
+  } catch (error) {
+    return { ok: false, detail: `the check raised ${describeError(error)}` };
+  }
+}
+
+/** Only `ok: true` is success. */
+function checkResult(value: unknown): CheckResult {
+  if (typeof value !== 'object' || value === null || !('ok' in value)) {
+    return { ok: false, detail: 'the check returned no { ok, detail }' };
+  }
+  const detail =
+    'detail' in value && typeof value.detail === 'string' ? publicText(value.detail) : '';
+  return { ok: value.ok === true, detail };
+}
+
+function outcomeOf(context: RunContext, stop: Stop, check: CheckResult | null): Outcome {
+  const { state, store } = context;
+  const error = 'error' in stop ? stop.error : undefined;
+  const budget = exceededBy(context, stop);
+  const { count, hash, sealed } = store.head;
+  return {
+    reason: stop.reason,
+    answer: state.turn?.content ?? '',
+    check,
+    verified: check === null ? null : check.ok,
+    spent: state.spent(context.elapsed()),
+    ...(budget === undefined ? {} : { budget }),
+    ...(error === undefined ? {} : { error }),
+    transcript: { location: store.location, count, head: hash, sealed },
+  };
+}

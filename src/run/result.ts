@@ -1,0 +1,95 @@
+/**
+ * Turns what a tool gave back, or threw, into what can be recorded and shown to a model.
+ *
+ * @module
+ */
+import { canonicalJson, CanonicalError } from '../transcript/index.ts';
+import { type Failure } from './payloads.ts';
+
+/** A tool's result: canonical JSON of its value, or why there is none. */
+export type ToolResult =
+  | { readonly ok: true; readonly text: string }
+  | {
+      readonly ok: false;
+      readonly failure: Failure;
+      readonly error: string;
+      /** The whole result's canonical JSON where it was too large: repeats compare it. */
+      readonly text?: string;
+    };
+
+/** Text given to a model is cut here: an error is a sentence, not a log. */
+const MAX_ERROR_LENGTH = 2000;
+
+/** Records a value, or refuses it: what can't be recorded isn't a result. `undefined` counts as null. */
+export function toResult(tool: string, value: unknown, maxBytes: number): ToolResult {
+  let text: string;
+  try {
+    text = value === undefined ? 'null' : canonicalJson(value);
+  } catch (error) {
+    if (!(error instanceof CanonicalError)) throw error;
+    return {
+      ok: false,
+      failure: 'unrecordable',
+      error: `tool '${tool}' returned what can't be recorded: ${error.message}`,
+    };
+  }
+  // A UTF-16 unit is 1 to 3 bytes of UTF-8, so most results need no counting.
+  if (text.length * 3 <= maxBytes) return { ok: true, text };
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes <= maxBytes) return { ok: true, text };
+  return {
+    ok: false,
+    failure: 'too_large',
+    error: `the result of tool '${tool}' is ${bytes} bytes, over its limit of ${maxBytes}; ask for less at a time`,
+    text,
+  };
+}
+
+/** What a model reads for a recorded value: a string as it is, anything else as JSON. */
+export function contentOf(text: string): string {
+  if (!text.startsWith('"')) return text;
+  const decoded: unknown = JSON.parse(text);
+  return String(decoded);
+}
+
+/** `tool 'fail' raised RuntimeError: …`, whatever was thrown. */
+export function raised(tool: string, error: unknown): string {
+  return `tool '${tool}' raised ${describeError(error)}`;
+}
+
+/** A thrown value in words that hold no stack and no path of this machine. Never throws. */
+export function describeError(error: unknown): string {
+  try {
+    if (error instanceof Error) return publicText(`${error.name}: ${error.message}`);
+    if (typeof error === 'string') return publicText(`Error: ${error}`);
+    if (typeof error === 'object' && error !== null)
+      return publicText(`object ${canonicalJson(error)}`);
+    return publicText(String(error));
+  } catch {
+    return 'an object that throws when it is read';
+  }
+}
+
+/**
+ * Text without stack frames and absolute paths, which would tell a model (and its provider) about the
+ * machine and make equal runs differ. A path keeps its last part: `…/notes.txt`.
+ */
+export function publicText(text: string): string {
+  const clean = text
+    .toWellFormed()
+    .replace(/\n\s+at [^\n]*/g, '')
+    .replace(/file:\/\/\S*\/([^\s/:'")]+)(:\d+)*/g, '…/$1')
+    .replace(
+      /(^|[\s'"`(=[])(?:[A-Za-z]:)?(?:[\\/][\w.@+~ -]*\w)*[\\/]([\w.@+~-]+)(?::\d+)*/g,
+      redactPath,
+    );
+  return clean.length > MAX_ERROR_LENGTH
+    ? `${clean.slice(0, MAX_ERROR_LENGTH).toWellFormed()}… (cut)`
+    : clean;
+}
+
+/** Replaces a path of two or more parts; `/etc` alone or a fraction like `1/2` isn't one. */
+function redactPath(match: string, before: string, last: string): string {
+  const parts = match.slice(before.length).split(/[\\/]/).length;
+  return parts > 2 ? `${before}…/${last}` : match;
+}

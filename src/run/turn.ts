@@ -1,0 +1,250 @@
+/**
+ * One model turn: the request, the wait for it, and the reply made fit to record.
+ *
+ * @module
+ */
+import { canonicalJson, CanonicalError, Verbatim } from '../transcript/index.ts';
+import { readArguments } from './arguments.ts';
+import { millisecondsLeft, type RunContext } from './context.ts';
+import { Cancellation, isThenable, race, type IdleLimit, type Raced } from './deadline.ts';
+import {
+  ModelError,
+  type Delta,
+  type FailedAttempt,
+  type ModelReply,
+  type ModelRequest,
+  type ReplyCall,
+} from './model.ts';
+import { turnPayload, type Turn, type TurnCall } from './payloads.ts';
+import { describeError, publicText } from './result.ts';
+import { type StopReason } from './outcome.ts';
+import { usageOf } from './usage.ts';
+
+/** A turn that didn't come about, and what its attempts may have cost. */
+export interface NoTurn {
+  readonly reason: StopReason;
+  readonly error?: string;
+  readonly failedAttempts: readonly FailedAttempt[];
+}
+
+/** Asks the model, and records its turn. Returns why the run must stop, or null if there is a turn. */
+export async function takeTurn(
+  context: RunContext,
+  maxOutputTokens: number | undefined,
+): Promise<NoTurn | null> {
+  const { state, emit } = context;
+  const step = state.steps + 1;
+  emit?.({ type: 'turn-start', step, spent: state.spent(context.elapsed()) });
+  const raced = await askModel(context, step, maxOutputTokens);
+  const turn = raced.ended === 'value' ? readReply(context, raced.value) : noTurn(context, raced);
+  if ('reason' in turn) return turn;
+  const payload = turnPayload(turn, state.estimatedFor(turn));
+  await context.record('assistant', { ...payload, ...context.stamp() });
+  state.turnTaken(turn);
+  emit?.({
+    type: 'turn-end',
+    step,
+    content: turn.content,
+    toolCalls: turn.calls,
+    spent: state.spent(context.elapsed()),
+  });
+  return null;
+}
+
+/** Calls the model under the time budget and the limits on silence. */
+async function askModel(
+  context: RunContext,
+  step: number,
+  maxOutputTokens: number | undefined,
+): Promise<Raced<unknown>> {
+  const { settings, state, emit } = context;
+  const { watchdog } = settings;
+  const cancellation = new Cancellation();
+  let idle: IdleLimit | undefined;
+  const request: ModelRequest = {
+    messages: state.messages,
+    tools: settings.specs,
+    maxOutputTokens,
+    secondsLeft:
+      settings.rules.budget.seconds === undefined ? undefined : millisecondsLeft(context) / 1000,
+    get signal() {
+      return cancellation.signal;
+    },
+    onDelta(delta: Delta) {
+      idle?.touch(Math.min(watchdog.betweenOutputs * 1000, millisecondsLeft(context)));
+      emit?.({ type: 'delta', step, delta });
+    },
+  };
+  const known = state.messages.length;
+  let raced: Raced<unknown>;
+  try {
+    const reply = settings.model(request);
+    raced = isThenable(reply)
+      ? await waitFor(context, reply, cancellation, (limit) => {
+          idle = limit;
+        })
+      : { ended: 'value', value: reply };
+  } catch (error) {
+    raced = { ended: 'error', error };
+  }
+  if (state.messages.length !== known)
+    throw new TypeError('the model changed the messages it was given; it must copy them');
+  return raced;
+}
+
+function waitFor(
+  context: RunContext,
+  reply: PromiseLike<unknown>,
+  cancellation: Cancellation,
+  onIdle: (limit: IdleLimit) => void,
+): Promise<Raced<unknown>> {
+  const { settings } = context;
+  const milliseconds = Math.min(settings.watchdog.firstOutput * 1000, millisecondsLeft(context));
+  return race(
+    reply,
+    { clock: settings.clock, signal: settings.signal, milliseconds, cancellation },
+    onIdle,
+  );
+}
+
+/** Why there is no turn. The call that was under way may have cost its input, and nobody counted it. */
+function noTurn(context: RunContext, raced: Exclude<Raced<unknown>, { ended: 'value' }>): NoTurn {
+  if (raced.ended === 'aborted') {
+    return {
+      reason: 'aborted',
+      failedAttempts: uncounted('aborted while the model was answering'),
+    };
+  }
+  if (raced.ended === 'timeout') {
+    const error = 'gave no output in the time it had';
+    if (millisecondsLeft(context) <= 0)
+      return { reason: 'time_budget', failedAttempts: uncounted(error) };
+    return { reason: 'model_error', error: `the model ${error}`, failedAttempts: uncounted(error) };
+  }
+  const { error } = raced;
+  if (context.settings.signal?.aborted === true) {
+    return {
+      reason: 'aborted',
+      failedAttempts: uncounted('aborted while the model was answering'),
+    };
+  }
+  if (error instanceof ModelError) {
+    const failedAttempts = error.failedAttempts.map((attempt) => ({
+      ...attempt,
+      error: publicText(attempt.error),
+    }));
+    return { reason: 'model_error', error: publicText(error.message), failedAttempts };
+  }
+  return {
+    reason: 'model_error',
+    error: describeError(error),
+    failedAttempts: uncounted('the model threw'),
+  };
+}
+
+/** One attempt that may have cost something, of which nobody says how much. */
+function uncounted(error: string): FailedAttempt[] {
+  return [{ error, usage: null }];
+}
+
+/** Checks a reply and gives its calls ids; what isn't a reply is a model error. */
+function readReply(context: RunContext, reply: unknown): Turn | NoTurn {
+  const problem = replyProblem(reply);
+  if (problem !== null) {
+    const error = `the model returned what isn't a reply: ${problem}`;
+    return { reason: 'model_error', error, failedAttempts: uncounted(error) };
+  }
+  // replyProblem has checked every part that is used.
+  const {
+    content,
+    toolCalls = [],
+    usage,
+    stop = 'end',
+    provider,
+    failedAttempts = [],
+  } = reply as ModelReply;
+  const taken = new Set<string>();
+  const step = context.state.steps + 1;
+  return {
+    content: content.toWellFormed(),
+    calls: toolCalls.map((call, index) => {
+      const made = turnCall(
+        call,
+        step,
+        index,
+        (id) => taken.has(id) || context.state.callIds.has(id),
+      );
+      taken.add(made.id);
+      return made;
+    }),
+    usage: usage == null ? null : usageOf(usage),
+    stop,
+    ...(provider === undefined ? {} : { provider: new Verbatim(canonicalJson(provider)) }),
+    failedAttempts: failedAttempts.map((attempt) => ({
+      ...attempt,
+      error: publicText(attempt.error),
+    })),
+  };
+}
+
+/** A call with an id that is unique in the run: the provider's own if it is, else one made of its place. */
+function turnCall(
+  call: ReplyCall,
+  step: number,
+  index: number,
+  isTaken: (id: string) => boolean,
+): TurnCall {
+  const given = call.id == null ? '' : `${call.id}`.toWellFormed();
+  let id = given;
+  for (let k = 0; id === '' || isTaken(id); k += 1) {
+    id = k === 0 ? `call_${step}_${index}` : `call_${step}_${index}_${k}`;
+  }
+  const read = readArguments(call.arguments);
+  return Object.freeze({
+    id,
+    name: call.name.toWellFormed(),
+    arguments: read.value,
+    text: read.text,
+    problem: read.problem,
+    ...(read.raw === undefined ? {} : { raw: read.raw }),
+    ...(given === '' || given === id ? {} : { providerId: given }),
+  });
+}
+
+function replyProblem(reply: unknown): string | null {
+  if (typeof reply !== 'object' || reply === null) {
+    return `${reply === null ? 'null' : typeof reply}, not an object`;
+  }
+  const { content, toolCalls, stop, provider }: { [K in keyof ModelReply]?: unknown } = reply;
+  if (typeof content !== 'string') return 'content is not a string';
+  if (stop !== undefined && !STOPS.has(stop)) return 'stop is not end, length or refused';
+  return callsProblem(toolCalls) ?? providerProblem(provider);
+}
+
+const STOPS: ReadonlySet<unknown> = new Set(['end', 'length', 'refused']);
+
+function callsProblem(toolCalls: unknown): string | null {
+  if (toolCalls === undefined) return null;
+  if (!Array.isArray(toolCalls)) return 'toolCalls is not an array';
+  const wrong = toolCalls.findIndex((call) => !isReplyCall(call));
+  return wrong === -1 ? null : `toolCalls[${wrong}] has no name, or no arguments as text or object`;
+}
+
+function providerProblem(provider: unknown): string | null {
+  try {
+    if (provider !== undefined) canonicalJson(provider);
+    return null;
+  } catch (error) {
+    if (error instanceof CanonicalError) return `provider can't be recorded: ${error.message}`;
+    throw error;
+  }
+}
+
+function isReplyCall(call: unknown): call is ReplyCall {
+  if (typeof call !== 'object' || call === null) return false;
+  const { name, arguments: args }: { name?: unknown; arguments?: unknown } = call;
+  return (
+    typeof name === 'string' &&
+    (typeof args === 'string' || (typeof args === 'object' && args !== null))
+  );
+}

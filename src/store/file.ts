@@ -1,0 +1,163 @@
+/**
+ * Transcript files: a new one, or one to go on with.
+ *
+ * @module
+ */
+import { constants } from 'node:fs';
+import { createVerifier, EMPTY_HEAD, type Fault, type Verdict } from '../transcript/index.ts';
+import { FileStore, type Durability, type Held } from './file-store.ts';
+import { nodeFileSystem, type FileSystem, type OpenFile } from './filesystem.ts';
+import { takeLock } from './lock.ts';
+import { pieces } from './pieces.ts';
+import { createParents, pathText, realPath } from './place.ts';
+import { cutTornTail } from './recover.ts';
+import { messageOf, openError } from './store-errors.ts';
+import { StoreError, type TranscriptStore } from './store.ts';
+
+/** How a transcript file is written. */
+export interface FileOptions {
+  /** `turn` by default. */
+  readonly durability?: Durability;
+}
+
+/** How a transcript file is opened. */
+export interface OpenOptions extends FileOptions {
+  /**
+   * Repair a torn tail, which a crash leaves: the bytes of the unfinished last line are set aside in
+   * `<path>.torn-<k>`, and a `recovered` record says so. No other fault is ever repaired.
+   */
+  readonly recover?: boolean;
+}
+
+/**
+ * Starts a transcript in a new file; an empty file may be used. Folders that are missing are created.
+ *
+ * @param system replaces the file system in tests.
+ * @throws {StoreError} `exists`, `locked` or `failed`.
+ */
+export async function createTranscript(
+  path: string | URL,
+  options: FileOptions = {},
+  system: FileSystem = nodeFileSystem,
+): Promise<TranscriptStore> {
+  const location = pathText(path);
+  const { durability = 'turn' } = options;
+  const folders = newParents(location);
+  return holding(location, constants.O_CREAT, system, async (held) => {
+    if (held.file.stat().size > 0) {
+      throw new StoreError(
+        'exists',
+        `${location}: a file with content is there already; choose another path, or open the transcript to go on with it`,
+      );
+    }
+    // fsync(2): syncing a file doesn't make its name in the folder durable.
+    if (durability !== 'never') for (const folder of folders) await system.syncDirectory(folder);
+    return new FileStore(held, durability, EMPTY_HEAD, 0);
+  });
+}
+
+/**
+ * Opens the transcript in a file to go on with it. All of it is verified first.
+ *
+ * @param system replaces the file system in tests.
+ * @throws {StoreError} `missing`, `sealed`, `locked` or `failed`; `broken` if it doesn't verify, with the
+ * {@link Fault} as its `cause`.
+ */
+export async function openTranscript(
+  path: string | URL,
+  options: OpenOptions = {},
+  system: FileSystem = nodeFileSystem,
+): Promise<TranscriptStore> {
+  const location = pathText(path);
+  const { durability = 'turn', recover = false } = options;
+  return holding(location, 0, system, async (held) => {
+    const { verdict, size } = await verify(held.file);
+    if (verdict.ok && verdict.sealed) {
+      throw new StoreError(
+        'sealed',
+        `${location}: the run in it has ended (its last record is final); start a new transcript`,
+      );
+    }
+    const { count, head: hash } = verdict;
+    const head = { count, hash, sealed: false };
+    if (verdict.fault === undefined) return new FileStore(held, durability, head, size);
+    // A crash leaves nothing after a final record, as nothing is ever written there.
+    const torn = verdict.fault.reason === 'torn_tail' && !verdict.sealed;
+    if (!torn || !recover) throw broken(location, verdict.fault, torn);
+    const repair = await cutTornTail(held, size);
+    const store = new FileStore(held, durability, head, repair.size);
+    await store.append([repair.record]);
+    await store.sync();
+    return store;
+  });
+}
+
+function newParents(location: string): readonly string[] {
+  try {
+    return createParents(location);
+  } catch (error) {
+    throw new StoreError('failed', `${location}: its folder can't be made: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Opens and locks a file for appending; both are given up again if `use` fails. */
+async function holding(
+  location: string,
+  flags: number,
+  system: FileSystem,
+  use: (held: Held) => Promise<FileStore>,
+): Promise<FileStore> {
+  let file: OpenFile | undefined;
+  let held: Held | undefined;
+  try {
+    // O_APPEND: if another writer slips in, its bytes are mixed with ours, but never overwritten.
+    file = await system.open(location, constants.O_RDWR | constants.O_APPEND | flags);
+    if (!file.stat().regular) {
+      throw new StoreError('failed', `${location}: it is not a regular file; choose another path`);
+    }
+    const path = realPath(location);
+    held = { location, path, system, file, lock: takeLock(path) };
+    return await use(held);
+  } catch (error) {
+    await giveUp(file, held);
+    throw openError(location, error);
+  }
+}
+
+/** The error that led here is the one to tell, so what goes wrong in giving up is not. */
+async function giveUp(file: OpenFile | undefined, held: Held | undefined): Promise<void> {
+  try {
+    await file?.close();
+  } catch {
+    // It was not written to, or the write's own error is on its way.
+  }
+  try {
+    held?.lock.release();
+  } catch {
+    // It stays behind, and the next writer is told how to remove it.
+  }
+}
+
+async function verify(file: OpenFile): Promise<{ verdict: Verdict; size: number }> {
+  const verifier = createVerifier({ allowOpen: true });
+  let size = 0;
+  for await (const piece of pieces((into, position) => file.read(into, position))) {
+    verifier.push(piece);
+    size += piece.length;
+    if (verifier.fault !== undefined) break;
+  }
+  return { verdict: verifier.end(), size };
+}
+
+function broken(location: string, fault: Fault, torn: boolean): StoreError {
+  const advice = torn
+    ? 'A crash leaves such a line: open it with `recover` to set the line aside and go on'
+    : 'It is left as it is; start a new transcript';
+  return new StoreError(
+    'broken',
+    `${location}: line ${fault.line} (record ${fault.seq}) doesn't verify: ${fault.reason}: ${fault.detail}. ${advice}`,
+    { cause: fault },
+  );
+}

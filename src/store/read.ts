@@ -1,0 +1,74 @@
+/**
+ * Reads the records of a transcript back.
+ *
+ * @module
+ */
+import { constants } from 'node:fs';
+import { TextDecoder } from 'node:util';
+import { MAX_LINE_BYTES, parseRecord, type TranscriptRecord } from '../transcript/index.ts';
+import { nodeFileSystem } from './filesystem.ts';
+import { pieces } from './pieces.ts';
+import { pathText } from './place.ts';
+import { messageOf, openError } from './store-errors.ts';
+import { type TranscriptStore } from './store.ts';
+
+/**
+ * The records of the complete lines of a transcript, in order; an unfinished last line is left out. It
+ * reads, and does not verify: use `verifyFile` for that. Values keep their spelling, so encoding a record
+ * again gives the same line.
+ *
+ * @throws {SyntaxError} at the first line that isn't a record; it names the line.
+ * @throws {StoreError} `missing` or `failed` if the file can't be opened.
+ */
+export async function* readRecords(
+  from: TranscriptStore | string | URL,
+): AsyncGenerator<TranscriptRecord> {
+  const source = typeof from === 'string' || from instanceof URL ? readPath(from) : from.read();
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  let number = 0;
+  for await (const line of lines(source)) {
+    number += 1;
+    yield readLine(line, number, decoder);
+  }
+}
+
+function readLine(line: Uint8Array, number: number, decoder: TextDecoder): TranscriptRecord {
+  try {
+    return parseRecord(decoder.decode(line));
+  } catch (error) {
+    throw new SyntaxError(`line ${number}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function* readPath(path: string | URL): AsyncGenerator<Uint8Array> {
+  const text = pathText(path);
+  const file = await nodeFileSystem.open(text, constants.O_RDONLY).catch((error: unknown) => {
+    throw openError(text, error);
+  });
+  try {
+    yield* pieces((into, position) => file.read(into, position));
+  } finally {
+    await file.close();
+  }
+}
+
+/** The complete lines without their newline. Lines end at 0x0A and at nothing else. */
+async function* lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  // The pieces of a line that began in an earlier piece; copies, as pieces are only lent.
+  let begun: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of source) {
+    let start = 0;
+    for (let end = piece.indexOf(0x0a); end !== -1; end = piece.indexOf(0x0a, start)) {
+      const rest = piece.subarray(start, end);
+      yield begun.length === 0 ? rest : Buffer.concat([...begun, rest]);
+      begun = [];
+      length = 0;
+      start = end + 1;
+    }
+    if (start === piece.length) continue;
+    length += piece.length - start;
+    if (length > MAX_LINE_BYTES) throw new SyntaxError(`a line over ${MAX_LINE_BYTES} bytes`);
+    begun.push(piece.slice(start));
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * Repairs a torn tail: what a crash leaves at the end of a transcript.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { type Draft } from '../transcript/index.ts';
+import { type Held } from './file-store.ts';
+import { type FileSystem, type OpenFile } from './filesystem.ts';
+import { codeOf, messageOf } from './store-errors.ts';
+import { StoreError } from './store.ts';
+
+/** What a repair did: the file's new size, and the record that tells of it. */
+export interface Repair {
+  readonly size: number;
+  readonly record: Draft;
+}
+
+/**
+ * Cuts the last line of a file of `size` bytes. The bytes are durable in `<path>.torn-<k>` before the file
+ * is cut, so they are never in neither place.
+ *
+ * @throws {StoreError} `failed` if the disk does; unless only the cut's own sync failed, the file is as it was.
+ */
+export async function cutTornTail(held: Held, size: number): Promise<Repair> {
+  try {
+    const start = lastLineStart(held.file, size);
+    const bytes = readExactly(held.file, start, size - start);
+    const kept = await setAside(held, bytes);
+    held.file.truncate(start);
+    await held.file.datasync();
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const payload = { bytes: bytes.length, kept: basename(kept), sha256 };
+    return { size: start, record: { kind: 'recovered', payload } };
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    throw new StoreError(
+      'failed',
+      `${held.location}: its torn tail could not be repaired: ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+const STEP_BYTES = 64 * 1024;
+
+/** Where the last line begins; its own newline, if it has one, doesn't end the search. */
+function lastLineStart(file: OpenFile, size: number): number {
+  let end = size - 1;
+  while (end > 0) {
+    const start = Math.max(0, end - STEP_BYTES);
+    const newline = readExactly(file, start, end - start).lastIndexOf(0x0a);
+    if (newline !== -1) return start + newline + 1;
+    end = start;
+  }
+  return 0;
+}
+
+function readExactly(file: OpenFile, start: number, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  for (let done = 0; done < length;) {
+    const got = file.read(bytes.subarray(done), start + done);
+    if (got === 0) throw new Error('it became shorter while it was read');
+    done += got;
+  }
+  return bytes;
+}
+
+/** Keeps the bytes in a new file beside the transcript; returns its path. */
+async function setAside(held: Held, bytes: Uint8Array): Promise<string> {
+  const { system } = held;
+  for (let k = 1; ; k += 1) {
+    const path = `${held.path}.torn-${k}`;
+    const file = await createNew(system, path);
+    if (file === null) continue;
+    try {
+      for (let done = 0; done < bytes.length;) {
+        const taken = file.write(bytes, done);
+        if (taken <= 0) throw new Error('the disk took no bytes');
+        done += taken;
+      }
+      await file.datasync();
+    } finally {
+      await file.close();
+    }
+    await system.syncDirectory(dirname(path));
+    return path;
+  }
+}
+
+/** A new file, or null if there is one of that name. */
+async function createNew(system: FileSystem, path: string): Promise<OpenFile | null> {
+  const { O_CREAT, O_EXCL, O_WRONLY } = constants;
+  try {
+    return await system.open(path, O_CREAT | O_EXCL | O_WRONLY);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * Turns the operating system's errors into words and into the store's errors.
+ *
+ * @module
+ */
+import { StoreError } from './store.ts';
+
+/** An error's message without its stack. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The operating system's name of an error, as `ENOENT`; undefined for any other error. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The store's error for a file that couldn't be opened. A {@link StoreError} stays what it is. */
+export function openError(location: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  if (codeOf(error) === 'ENOENT') {
+    return new StoreError('missing', `${location}: there is no such file; check the path`, {
+      cause: error,
+    });
+  }
+  return new StoreError('failed', `${location}: it can't be opened: ${messageOf(error)}`, {
+    cause: error,
+  });
+}
