@@ -9,7 +9,7 @@ import { canonicalJson, type JsonObject } from '../transcript/index.ts';
 import { streamedError } from './ai-sdk-error.ts';
 import { carried, type ReplyPart } from './ai-sdk-prompt.ts';
 import { membersOf } from './ai-sdk-types.ts';
-import { aiSdkUsage } from './reported-usage.ts';
+import { aiSdkUsage } from './ai-sdk-usage.ts';
 import { AttemptError } from './retry.ts';
 
 type Members = Readonly<Record<string, unknown>>;

@@ -6,8 +6,17 @@
  * @module
  */
 
-/** Data for the provider that goes with a part, by provider name. */
-export type ProviderOptions = { readonly [provider: string]: { readonly [key: string]: unknown } };
+/** JSON as the interface has it. It isn't read-only there, so it can't be here. */
+export type PlainJson =
+  | null
+  | boolean
+  | number
+  | string
+  | PlainJson[]
+  | { [key: string]: PlainJson };
+
+/** Data for the provider that goes with a call or a part, by provider name. */
+export type ProviderOptions = { [provider: string]: { [key: string]: PlainJson } };
 
 /** A part of a prompt message. */
 export type PromptPart =

@@ -13,8 +13,7 @@ import {
   type JsonValue,
 } from '../transcript/index.ts';
 import { deliver, type Collector } from './exchange.ts';
-import { partOf } from './openai-reply.ts';
-import { identifier, member, members, number, text } from './wire.ts';
+import { identifier, member, members, number, outputParts, text } from './wire.ts';
 
 /**
  * Five disjoint counters from Anthropic's, where `input_tokens` excludes both cache counters and
@@ -26,7 +25,7 @@ export function anthropicUsage(usage: JsonValue | undefined): Usage | null {
     input: count('input_tokens'),
     cacheRead: count('cache_read_input_tokens'),
     cacheWrite: count('cache_creation_input_tokens'),
-    ...partOf(count('output_tokens'), count('output_tokens_details', 'thinking_tokens')),
+    ...outputParts(count('output_tokens'), count('output_tokens_details', 'thinking_tokens')),
   });
 }
 

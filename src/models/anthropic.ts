@@ -24,7 +24,7 @@ import { wireConversation, type Block, type WireMessage } from './anthropic-requ
 import { exchange, type ExchangeContext, type RawAnswer } from './exchange.ts';
 import { loadPeer } from './peer.ts';
 import { retryPolicy, withRetries, type RetryPolicy } from './retry.ts';
-import { plain } from './wire.ts';
+import { plain, text } from './wire.ts';
 
 /** What we use of the `@anthropic-ai/sdk` package's clients: `Anthropic`, `AnthropicBedrock` and so on. */
 export interface AnthropicClient {
@@ -162,7 +162,7 @@ class Turn {
     const { model, stream = true, maxTokens = 8192, parameters } = this.#options;
     const { tools, maxOutputTokens = maxTokens } = this.#request;
     const { system, messages } = wireConversation(this.#request.messages);
-    const used = this.#parts.reduce((sum, part) => sum + outputOf(part.usage), 0);
+    const used = this.#parts.reduce((tokens, part) => tokens + outputOf(part.usage), 0);
     return {
       model,
       ...(stream ? { stream } : {}),
@@ -207,7 +207,7 @@ class Turn {
 /** A paused turn goes back as it came; blank text, which the API refuses, aside. */
 function continued(part: AnthropicReply): WireMessage {
   const blocks = part.blocks.filter(
-    (block) => block['type'] !== 'text' || String(block['text']).trim() !== '',
+    (block) => block['type'] !== 'text' || text(block['text']).trim() !== '',
   );
   // Plain JSON of an object is one.
   return { role: 'assistant', content: blocks.map((block) => plain(block) as Block) };

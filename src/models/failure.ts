@@ -7,7 +7,7 @@
  */
 import { type Usage } from '../run/usage.ts';
 import { type JsonValue } from '../transcript/index.ts';
-import { AttemptError, retryAfterMs, type AttemptFailure } from './retry.ts';
+import { askedWaitMs, AttemptError, type AttemptFailure } from './retry.ts';
 import { member, text } from './wire.ts';
 
 /** What reading an error needs to know. */
@@ -74,7 +74,7 @@ export function bodyError(
     message: describe(scrub(words, context.secrets), status, requestId(headers)),
     label: labelOf(status, kind),
     retryable,
-    retryAfterMs: retryAfterMs((name) => headers.get(name), context.now()),
+    retryAfterMs: askedWaitMs((name) => headers.get(name), context.now()),
     ...(begun ? { usage: null } : {}),
   });
 }
@@ -116,7 +116,7 @@ function statusFailure(error: unknown, status: number, context: FailureContext):
     label: labelOf(status, kind),
     // A quota that is used up doesn't come back in minutes, whatever the status says.
     retryable: retryable && !kind.includes('insufficient_quota'),
-    retryAfterMs: retryAfterMs((name) => headers.get(name), context.now()),
+    retryAfterMs: askedWaitMs((name) => headers.get(name), context.now()),
   };
 }
 

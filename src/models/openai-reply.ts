@@ -5,9 +5,10 @@
  */
 import { type Delta, type ReplyCall, type ReplyStop } from '../run/model.ts';
 import { tokenCount, usageOf, type Usage } from '../run/usage.ts';
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../transcript/index.ts';
+import { isJsonObject, type JsonValue } from '../transcript/index.ts';
 import { deliver, type Collector } from './exchange.ts';
-import { identifier, member, members, number, text, textOfParts } from './wire.ts';
+import { CallGatherer } from './openai-calls.ts';
+import { member, members, number, outputParts, text, textOfParts } from './wire.ts';
 
 /**
  * Five disjoint counters from OpenAI's, where `prompt_tokens` includes cached tokens and
@@ -19,122 +20,37 @@ export function openaiUsage(usage: JsonValue | undefined): Usage | null {
   const count = (...path: string[]): number | null => tokenCount(number(member(usage, ...path)));
   const prompt = count('prompt_tokens');
   const completion = count('completion_tokens');
-  const cacheRead = count('prompt_tokens_details', 'cached_tokens');
-  const cacheWrite = count('prompt_tokens_details', 'cache_write_tokens');
   const reasoning = count('completion_tokens_details', 'reasoning_tokens');
-  const input = prompt === null ? null : prompt - (cacheRead ?? 0) - (cacheWrite ?? 0);
-  const fits = input === null || input >= 0;
-  const beyond = (count('total_tokens') ?? 0) - (prompt ?? 0) - (completion ?? 0);
-  const isApart = beyond > 0 && prompt !== null && completion !== null;
-  const output =
-    isApart && (reasoning ?? beyond) === beyond
-      ? { output: completion, reasoning: beyond }
-      : partOf(completion, reasoning);
   return usageOf({
-    input,
-    cacheRead: fits ? cacheRead : null,
-    cacheWrite: fits ? cacheWrite : null,
-    ...output,
+    ...inputParts(
+      prompt,
+      count('prompt_tokens_details', 'cached_tokens'),
+      count('prompt_tokens_details', 'cache_write_tokens'),
+    ),
+    ...(reasoningApart(prompt, completion, reasoning, count('total_tokens')) ??
+      outputParts(completion, reasoning)),
   });
 }
 
-/** Output without the reasoning that it includes; both unknown if that can't be. */
-export function partOf(
-  total: number | null,
-  reasoning: number | null,
-): { readonly output: number | null; readonly reasoning: number | null } {
-  if (total === null || reasoning === null) return { output: total, reasoning };
-  return reasoning <= total
-    ? { output: total - reasoning, reasoning }
-    : { output: null, reasoning: null };
+type Count = number | null;
+
+function inputParts(prompt: Count, cacheRead: Count, cacheWrite: Count): Partial<Usage> {
+  if (prompt === null) return { cacheRead, cacheWrite };
+  const input = prompt - (cacheRead ?? 0) - (cacheWrite ?? 0);
+  return input >= 0 ? { input, cacheRead, cacheWrite } : {};
 }
 
-/** A call as its deltas come in. */
-interface PartialCall {
-  id: string;
-  name: string;
-  text: string;
-  /** Arguments that came parsed. */
-  object: JsonObject | null;
-}
-
-/** A delta of a call, its absent parts as ''. */
-interface CallDelta {
-  readonly index: number | null;
-  readonly id: string;
-  readonly name: string;
-  readonly text: string;
-  readonly object: JsonObject | null;
-}
-
-/** Tool calls from their deltas: see {@link startsAnew} for how a delta finds its call. */
-export class CallGatherer {
-  readonly #calls: PartialCall[] = [];
-  readonly #byIndex = new Map<number, PartialCall>();
-
-  /** Takes a delta; returns the piece of arguments text in it. */
-  add(value: JsonValue): string {
-    const delta = callDelta(value);
-    const known = this.#find(delta);
-    const call = known === undefined || startsAnew(delta, known) ? this.#begin(delta) : known;
-    if (call.id === '') call.id = delta.id;
-    if (call.name === '') call.name = delta.name;
-    call.object = delta.object ?? call.object;
-    call.text += delta.text;
-    return delta.text;
-  }
-
-  /** The calls in the order in which they began. */
-  calls(): readonly ReplyCall[] {
-    return this.#calls.map(({ id, name, text: written, object }) => ({
-      ...(id === '' ? {} : { id }),
-      name,
-      arguments: object ?? written,
-    }));
-  }
-
-  /** By index; without one by id; without either it goes on with the last call. */
-  #find({ index, id, name }: CallDelta): PartialCall | undefined {
-    if (index !== null) return this.#byIndex.get(index);
-    const byId = id === '' ? undefined : this.#calls.findLast((call) => call.id === id);
-    if (byId !== undefined) return byId;
-    const last = this.#calls.at(-1);
-    // A name and an id that nobody has yet: the next call of a server that sends no indexes.
-    return name !== '' && id !== '' && last?.id !== '' ? undefined : last;
-  }
-
-  #begin({ index }: CallDelta): PartialCall {
-    const call: PartialCall = { id: '', name: '', text: '', object: null };
-    this.#calls.push(call);
-    if (index !== null) this.#byIndex.set(index, call);
-    return call;
-  }
-}
-
-/**
- * Whether a delta that finds a call begins another one all the same: some servers give every call index
- * 0 or none. Only a delta with a name can, as every call begins with one; a name that is merely said
- * again comes with the same id, or in the middle of the arguments.
- */
-function startsAnew(delta: CallDelta, call: PartialCall): boolean {
-  if (delta.name === '' || call.name === '') return false;
-  if (delta.id !== '' && delta.id === call.id) return false;
-  if (delta.name !== call.name) return true;
-  const isWhole = call.object !== null || (call.text !== '' && parseJson(call.text).ok);
-  if (delta.id !== '' && call.id !== '') return isWhole || call.text === '';
-  return isWhole || (call.text !== '' && delta.text.trimStart().startsWith('{'));
-}
-
-function callDelta(value: JsonValue): CallDelta {
-  const index = member(value, 'index');
-  const written = member(value, 'function', 'arguments');
-  return {
-    index: typeof index === 'number' ? index : null,
-    id: identifier(member(value, 'id')),
-    name: text(member(value, 'function', 'name')),
-    text: text(written),
-    object: isJsonObject(written) ? written : null,
-  };
+/** Output and reasoning where the total shows that `completion_tokens` leaves reasoning out. */
+function reasoningApart(
+  prompt: Count,
+  completion: Count,
+  reasoning: Count,
+  total: Count,
+): Partial<Usage> | null {
+  if (prompt === null || completion === null || total === null) return null;
+  const beyond = total - prompt - completion;
+  const isReasoning = beyond > 0 && (reasoning === null || reasoning === beyond);
+  return isReasoning ? { output: completion, reasoning: beyond } : null;
 }
 
 /** Gathers a Chat Completions answer. */

@@ -105,31 +105,19 @@ export function requestBody(
 const RESERVED = ['model', 'messages', 'tools', 'stream', 'stream_options', 'n'];
 
 function wireMessage(message: Message, contentParts: boolean): object {
-  switch (message.role) {
-    case 'system':
-    case 'user':
-      return { role: message.role, content: message.content };
-    case 'assistant': {
-      const { content, toolCalls } = message;
-      if (toolCalls.length === 0) return { role: 'assistant', content };
-      const calls = toolCalls.map((call) => ({
-        id: call.id,
-        type: 'function',
-        // No arguments at all mean none; many servers parse what they are sent back.
-        function: {
-          name: call.name,
-          arguments: (call.raw ?? canonicalJson(call.arguments)) || '{}',
-        },
-      }));
-      return { role: 'assistant', content: content === '' ? null : content, tool_calls: calls };
-    }
-    case 'tool':
-      return {
-        role: 'tool',
-        tool_call_id: message.callId,
-        content: toolContent(message.content, message.note, contentParts),
-      };
+  if (message.role === 'tool') {
+    const content = toolContent(message.content, message.note, contentParts);
+    return { role: 'tool', tool_call_id: message.callId, content };
   }
+  const { role, content } = message;
+  if (role !== 'assistant' || message.toolCalls.length === 0) return { role, content };
+  const calls = message.toolCalls.map((call) => ({
+    id: call.id,
+    type: 'function',
+    // No arguments at all mean none; many servers parse what they are sent back.
+    function: { name: call.name, arguments: (call.raw ?? canonicalJson(call.arguments)) || '{}' },
+  }));
+  return { role, content: content === '' ? null : content, tool_calls: calls };
 }
 
 function toolContent(content: string, note: string | undefined, contentParts: boolean): unknown {

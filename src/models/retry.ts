@@ -157,7 +157,7 @@ export async function withRetries<T extends ModelReply>(
  *
  * @param now milliseconds since the Unix epoch.
  */
-export function retryAfterMs(
+export function askedWaitMs(
   header: (name: string) => string | null | undefined,
   now: number,
 ): number | undefined {

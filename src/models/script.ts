@@ -6,7 +6,8 @@
 import { type ReplyStop } from '../run/model.ts';
 import { USAGE_COUNTERS, usageOf, type Usage } from '../run/usage.ts';
 import { type JsonObject } from '../transcript/index.ts';
-import { anthropicUsage, openaiChatUsage, openaiResponsesUsage } from './reported-usage.ts';
+import { anthropicUsage } from './anthropic-reply.ts';
+import { openaiUsage } from './openai-reply.ts';
 
 /** A tool call of a scripted turn. */
 export interface ScriptCall {
@@ -114,10 +115,8 @@ function checkCall(value: unknown, path: string): void {
 function readUsage(value: unknown, path: string): Usage | null {
   if (value === null) return null;
   const usage = objectAt(value, path, 'an object or null');
-  if ('prompt_tokens' in usage || 'completion_tokens' in usage) return openaiChatUsage(usage);
-  if ('input_tokens' in usage || 'output_tokens' in usage) {
-    return 'input_tokens_details' in usage ? openaiResponsesUsage(usage) : anthropicUsage(usage);
-  }
+  const foreign = foreignUsage(usage);
+  if (foreign !== undefined) return foreign;
   const counters: Partial<Record<keyof Usage, unknown>> = {};
   for (const [key, count] of Object.entries(usage)) {
     const name = USAGE_COUNTERS.find((counter) => key === counter || key === snakeCase(counter));
@@ -128,6 +127,23 @@ function readUsage(value: unknown, path: string): Usage | null {
     counters[name] = count;
   }
   return usageOf(counters);
+}
+
+/** Usage in a provider's own counters; undefined if it isn't. */
+function foreignUsage(usage: Readonly<Record<string, unknown>>): Usage | null | undefined {
+  // The adapters' readers trust nothing in what they are given.
+  const reported = usage as JsonObject;
+  if ('prompt_tokens' in usage || 'completion_tokens' in usage) return openaiUsage(reported);
+  if (!('input_tokens' in usage || 'output_tokens' in usage)) return undefined;
+  if (!('input_tokens_details' in usage)) return anthropicUsage(reported);
+  // OpenAI Responses: other names than Chat Completions, the same meaning.
+  const { input_tokens, input_tokens_details, output_tokens, output_tokens_details } = reported;
+  return openaiUsage({
+    prompt_tokens: input_tokens ?? null,
+    prompt_tokens_details: input_tokens_details ?? null,
+    completion_tokens: output_tokens ?? null,
+    completion_tokens_details: output_tokens_details ?? null,
+  });
 }
 
 function snakeCase(name: string): string {

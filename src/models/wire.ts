@@ -59,3 +59,14 @@ export function number(value: JsonValue | undefined): unknown {
 export function plain(value: JsonValue): unknown {
   return JSON.parse(canonicalJson(value));
 }
+
+/** Output without the reasoning that it includes; both unknown if that can't be. */
+export function outputParts(
+  total: number | null,
+  reasoning: number | null,
+): { readonly output: number | null; readonly reasoning: number | null } {
+  if (total === null || reasoning === null) return { output: total, reasoning };
+  return reasoning <= total
+    ? { output: total - reasoning, reasoning }
+    : { output: null, reasoning: null };
+}

@@ -34,16 +34,26 @@ export function readArguments(source: string | JsonObject): ReadArguments {
   return exact(source) ?? fromText(source);
 }
 
+/** Read as the text that it would have been, so that a record of it reads back as the same thing. */
 function fromObject(source: JsonObject): ReadArguments {
   try {
-    const text = canonicalJson(source);
-    const value = parsePlain(text);
-    return { value, text, problem: null };
+    return readArguments(canonicalJson(source));
   } catch (error) {
-    if (error instanceof CanonicalError)
-      return { value: EMPTY, text: '{}', problem: error.message };
-    throw error;
+    if (!(error instanceof CanonicalError)) throw error;
+    return unsayable(source, error);
   }
+}
+
+/** An object that no JSON says. Its `raw` must be refused too where a record is read back. */
+function unsayable(source: JsonObject, why: CanonicalError): ReadArguments {
+  try {
+    // JSON.stringify escapes lone surrogates, and so keeps what was wrong; NaN it turns into null.
+    const read = readArguments(JSON.stringify(source));
+    if (read.problem !== null) return read;
+  } catch {
+    // It throws where the object does.
+  }
+  return fromText(`not JSON: ${why.message}`);
 }
 
 /** The common case: the text is canonical JSON already, so nothing is lost in reading it. */
@@ -126,7 +136,8 @@ function plainNumbers(value: JsonValue): JsonValue {
   return plain;
 }
 
-function deepFreeze<T extends JsonValue>(value: T): T {
+/** Freezes a value and all that it holds. */
+export function deepFreeze<T extends JsonValue>(value: T): T {
   if (typeof value === 'object' && value !== null) {
     for (const member of Object.values(value)) deepFreeze(member);
     Object.freeze(value);

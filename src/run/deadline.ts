@@ -5,11 +5,15 @@
  */
 import { type Clock } from './clock.ts';
 
-/** How waiting ended. `timeout` and `aborted` leave the work running: its effect is unknown. */
+/**
+ * How waiting ended. `timeout`: its time was over; `idle`: it gave no sign of life for too long. These and
+ * `aborted` leave the work running: its effect is unknown.
+ */
 export type Raced<T> =
   | { readonly ended: 'value'; readonly value: T }
   | { readonly ended: 'error'; readonly error: unknown }
   | { readonly ended: 'timeout' }
+  | { readonly ended: 'idle' }
   | { readonly ended: 'aborted' };
 
 /** The signal that a piece of work is given; made only if the work asks for it, as most never do. */
@@ -33,14 +37,22 @@ export class Cancellation {
   }
 }
 
-/** A limit on waiting that can be put off: each `touch` starts it again, with another length if given. */
+/** A limit on silence: each `touch` starts it again, with another length. */
 export interface IdleLimit {
   touch(milliseconds: number): void;
 }
 
+/** The limit on silence of work that shows signs of life. */
+export interface Idle {
+  /** Until the first sign. Infinity: no limit. */
+  readonly milliseconds: number;
+  /** Is given the limit before the work is waited for. */
+  readonly onLimit: (limit: IdleLimit) => void;
+}
+
 export interface Deadline {
   readonly clock: Clock;
-  /** Infinity: none. */
+  /** For all of the work, whatever signs of life it shows. Infinity: no limit. */
   readonly milliseconds: number;
   /** The run's own signal. */
   readonly signal: AbortSignal | undefined;
@@ -48,52 +60,64 @@ export interface Deadline {
 }
 
 /**
- * Waits for `work` until it settles, `milliseconds` have passed, or the run is aborted, whatever comes
- * first; in the last two cases the work's own signal is aborted, and what becomes of it is ignored.
- *
- * @param onIdle is given the limit, for work that shows signs of life.
+ * Waits for `work` until it settles, its time is over, it was silent too long, or the run is aborted,
+ * whatever comes first; unless it settled, the work's own signal is aborted, and what becomes of it is ignored.
  */
-export function race<T>(
-  work: PromiseLike<T>,
-  deadline: Deadline,
-  onIdle?: (limit: IdleLimit) => void,
-): Promise<Raced<T>> {
+export function race<T>(work: PromiseLike<T>, deadline: Deadline, idle?: Idle): Promise<Raced<T>> {
   const { clock, signal, cancellation } = deadline;
   return new Promise((resolve) => {
-    let cancelTimer = noTimer;
+    let cancelEnd = noTimer;
+    let cancelIdle = noTimer;
     let settled = false;
     const settle = (raced: Raced<T>): void => {
       settled = true;
-      cancelTimer();
+      cancelEnd();
+      cancelIdle();
       signal?.removeEventListener('abort', onAbort);
       resolve(raced);
     };
-    const giveUp = (ended: 'timeout' | 'aborted', reason: unknown): void => {
+    const giveUp = (ended: 'timeout' | 'idle' | 'aborted', reason: unknown): void => {
+      if (settled) return;
       settle({ ended });
       cancellation.cancel(reason);
     };
     const onAbort = (): void => {
       giveUp('aborted', signal?.reason);
     };
+    const after = (milliseconds: number, ended: 'timeout' | 'idle'): (() => void) =>
+      settled || milliseconds === Infinity
+        ? noTimer
+        : clock.timer(milliseconds, () => giveUp(ended, timeIsOver()));
     const touch = (milliseconds: number): void => {
-      cancelTimer();
-      if (settled || milliseconds === Infinity) return;
-      cancelTimer = clock.timer(milliseconds, () => {
-        giveUp('timeout', new DOMException('the time for this is over', 'TimeoutError'));
-      });
+      cancelIdle();
+      cancelIdle = after(milliseconds, 'idle');
     };
-    if (signal?.aborted === true) {
-      giveUp('aborted', signal.reason);
-      return;
+    if (signal?.aborted === true) onAbort();
+    else signal?.addEventListener('abort', onAbort, { once: true });
+    // Its own timer: signs of life put off the limit on silence, never the end.
+    cancelEnd = after(deadline.milliseconds, 'timeout');
+    if (idle !== undefined) {
+      touch(idle.milliseconds);
+      idle.onLimit({ touch });
     }
-    signal?.addEventListener('abort', onAbort, { once: true });
-    touch(deadline.milliseconds);
-    onIdle?.({ touch });
+    listen(work, settle);
+  });
+}
+
+/** Work is listened to even when it was given up already: a rejection that nobody handles ends a process. */
+function listen<T>(work: PromiseLike<T>, settle: (raced: Raced<T>) => void): void {
+  try {
     work.then(
       (value) => settle({ ended: 'value', value }),
       (error: unknown) => settle({ ended: 'error', error }),
     );
-  });
+  } catch (error) {
+    settle({ ended: 'error', error }); // a `then` that throws
+  }
+}
+
+function timeIsOver(): DOMException {
+  return new DOMException('the time for this is over', 'TimeoutError');
 }
 
 function noTimer(): void {}

@@ -6,6 +6,7 @@
 import { type JsonObject, type RecordLine } from '../transcript/index.ts';
 import { type Outcome } from './outcome.ts';
 import { type Delta, type ToolCall } from './model.ts';
+import { isThenable } from './deadline.ts';
 import { type Failure } from './payloads.ts';
 import { type Spent } from './budget.ts';
 
@@ -64,7 +65,7 @@ export function emitter(listeners: Listeners | undefined): (event: RunEvent) => 
     try {
       const result: unknown =
         typeof listeners === 'function' ? listeners(event) : callTyped(listeners, event);
-      if (result instanceof Promise) result.catch(() => undefined);
+      if (isThenable(result)) Promise.resolve(result).catch(() => undefined);
     } catch {
       // A listener only watches: what goes wrong in it is its own affair.
     }

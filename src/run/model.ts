@@ -74,7 +74,7 @@ export interface Delta {
 /** A tool call in a reply, before the loop has looked at it. */
 export interface ReplyCall {
   /** The provider's id; a missing, empty or repeated one is replaced by a deterministic one. */
-  readonly id?: string | null | undefined;
+  readonly id?: string | number | null | undefined;
   readonly name: string;
   /** JSON text as the model wrote it, or an object where the provider parsed it already. */
   readonly arguments: string | JsonObject;

@@ -59,8 +59,16 @@ export async function settlePermission(
   const said = await guarded(() => ask({ ...request, question }), deadline);
   if (said === 'aborted') return 'aborted';
   if (said === 'failed') return { decision: 'deny', reason: 'nobody could be asked', asked: true };
-  if (said.allow) return { decision: 'allow', asked: true };
-  return { decision: 'deny', reason: publicText(said.reason ?? 'a person said no'), asked: true };
+  return reading(said);
+}
+
+/** Only a plain `allow: true` is a yes. */
+function reading(said: unknown): Decision {
+  const { allow, reason }: { allow?: unknown; reason?: unknown } =
+    typeof said === 'object' && said !== null ? said : {};
+  if (allow === true) return { decision: 'allow', asked: true };
+  const why = typeof reason === 'string' ? publicText(reason) : 'a person said no';
+  return { decision: 'deny', reason: why, asked: true };
 }
 
 /** A policy that throws denies: it fails closed. */

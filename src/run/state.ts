@@ -118,10 +118,11 @@ export class RunState {
   landing(answer: Answer): Landing | null {
     const { call, failure, ok, text, digest } = answer;
     if (failure !== undefined && NOT_LANDED.has(failure)) return null;
-    const unread = call.raw !== undefined && call.text === '{}';
+    // Where the text is not what the model wrote, only its own words tell two calls apart.
+    const said = call.problem === null ? call.text : (call.raw ?? call.text);
     return {
       tool: call.name,
-      arguments: unread ? (call.raw ?? '') : call.text,
+      arguments: said,
       result: digest ?? text,
       ok,
       comparedBy: this.#settings.comparedBy(call.name),

@@ -194,7 +194,7 @@ function turnCall(
   index: number,
   isTaken: (id: string) => boolean,
 ): TurnCall {
-  const given = call.id == null ? '' : `${call.id}`.toWellFormed();
+  const given = call.id == null ? '' : String(call.id).toWellFormed();
   let id = given;
   for (let k = 0; id === '' || isTaken(id); k += 1) {
     id = k === 0 ? `call_${step}_${index}` : `call_${step}_${index}_${k}`;

@@ -8,7 +8,7 @@
 import { constants } from 'node:fs';
 import { type Draft, type Head, type RecordLine } from '../transcript/index.ts';
 import { encodeBatch } from './batch.ts';
-import { type FileSystem, type OpenFile } from './filesystem.ts';
+import { writeAll, type FileSystem, type OpenFile } from './filesystem.ts';
 import { type Lock } from './lock.ts';
 import { pieces } from './pieces.ts';
 import { messageOf, openError } from './store-errors.ts';
@@ -148,13 +148,8 @@ export class FileStore implements TranscriptStore {
 
   /** Writes all of the bytes or, as far as the disk lets us, none. */
   #write(bytes: Uint8Array): void {
-    const { file } = this.#held;
     try {
-      for (let done = 0; done < bytes.length;) {
-        const taken = file.write(bytes, done);
-        if (taken <= 0) throw new Error('the disk took no bytes');
-        done += taken;
-      }
+      writeAll(this.#held.file, bytes);
     } catch (error) {
       this.#takeBack(bytes.length);
       throw this.#failure(
@@ -171,7 +166,7 @@ export class FileStore implements TranscriptStore {
     try {
       const found = file.stat().size;
       if (found < size || found > size + length) throw new Error('somebody else changed its size');
-      file.truncate(size);
+      if (found > size) file.truncate(size);
       if (file.stat().size !== size) throw new Error('the cut had no effect');
       this.#now = { change: change + 1, head, size };
     } catch (error) {

@@ -54,6 +54,15 @@ export const nodeFileSystem: FileSystem = {
   },
 };
 
+/** Writes all of the bytes at the file's end: write(2) may take fewer than it is given. */
+export function writeAll(file: OpenFile, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length;) {
+    const taken = file.write(bytes, done);
+    if (taken <= 0) throw new Error('the disk took no bytes');
+    done += taken;
+  }
+}
+
 class NodeFile implements OpenFile {
   readonly #handle: FileHandle;
 

@@ -4,11 +4,11 @@
  * @module
  */
 import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type Draft } from '../transcript/index.ts';
 import { type Held } from './file-store.ts';
-import { type FileSystem, type OpenFile } from './filesystem.ts';
+import { writeAll, type FileSystem, type OpenFile } from './filesystem.ts';
 import { codeOf, messageOf } from './store-errors.ts';
 import { StoreError } from './store.ts';
 
@@ -76,17 +76,23 @@ async function setAside(held: Held, bytes: Uint8Array): Promise<string> {
     const file = await createNew(system, path);
     if (file === null) continue;
     try {
-      for (let done = 0; done < bytes.length;) {
-        const taken = file.write(bytes, done);
-        if (taken <= 0) throw new Error('the disk took no bytes');
-        done += taken;
-      }
-      await file.datasync();
-    } finally {
-      await file.close();
+      await fill(file, bytes);
+      await system.syncDirectory(dirname(path));
+    } catch (error) {
+      // A part of the bytes beside a transcript that still has them all would only confuse.
+      rmSync(path, { force: true });
+      throw error;
     }
-    await system.syncDirectory(dirname(path));
     return path;
+  }
+}
+
+async function fill(file: OpenFile, bytes: Uint8Array): Promise<void> {
+  try {
+    writeAll(file, bytes);
+    await file.datasync();
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,52 +1,11 @@
 /**
- * Usage as others spell it, made our five disjoint counters.
- *
- * Each reader takes what came off the wire and trusts none of it: a counter that isn't a count is
+ * Usage as AI SDK models report it, made our five disjoint counters. A counter that isn't a count is
  * unknown (null), and no unknown becomes 0.
  *
  * @module
  */
 import { tokenCount, usageOf, type Usage } from '../run/usage.ts';
-
-/** OpenAI Chat Completions: `prompt_tokens` includes cached ones, `completion_tokens` reasoning. */
-export function openaiChatUsage(raw: unknown): Usage | null {
-  const usage = members(raw);
-  const prompt = members(usage['prompt_tokens_details']);
-  const completion = members(usage['completion_tokens_details']);
-  return disjoint({
-    inputTotal: usage['prompt_tokens'],
-    cacheRead: prompt['cached_tokens'],
-    cacheWrite: prompt['cache_write_tokens'],
-    outputTotal: usage['completion_tokens'],
-    reasoning: completion['reasoning_tokens'],
-  });
-}
-
-/** OpenAI Responses: other names than Chat Completions, the same inclusions. */
-export function openaiResponsesUsage(raw: unknown): Usage | null {
-  const usage = members(raw);
-  const input = members(usage['input_tokens_details']);
-  return disjoint({
-    inputTotal: usage['input_tokens'],
-    cacheRead: input['cached_tokens'],
-    cacheWrite: input['cache_write_tokens'],
-    outputTotal: usage['output_tokens'],
-    reasoning: members(usage['output_tokens_details'])['reasoning_tokens'],
-  });
-}
-
-/** Anthropic Messages: `input_tokens` excludes both cache counters; `output_tokens` includes thinking. */
-export function anthropicUsage(raw: unknown): Usage | null {
-  const usage = members(raw);
-  const reasoning = tokenCount(members(usage['output_tokens_details'])['thinking_tokens']);
-  return usageOf({
-    input: usage['input_tokens'],
-    cacheRead: usage['cache_read_input_tokens'],
-    cacheWrite: usage['cache_creation_input_tokens'],
-    output: without(tokenCount(usage['output_tokens']), reasoning),
-    reasoning,
-  });
-}
+import { membersOf } from './ai-sdk-types.ts';
 
 /**
  * AI SDK: flat totals in v2, totals with their parts in v3 and v4.
@@ -54,10 +13,10 @@ export function anthropicUsage(raw: unknown): Usage | null {
  * @param provider whose totals they are: v2 left it to each provider what its totals include.
  */
 export function aiSdkUsage(raw: unknown, provider: string): Usage | null {
-  const usage = members(raw);
+  const usage = membersOf(raw);
   const { inputTokens, outputTokens } = usage;
   if (isObject(inputTokens) || isObject(outputTokens)) {
-    return partedUsage(members(inputTokens), members(outputTokens));
+    return partedUsage(membersOf(inputTokens), membersOf(outputTokens));
   }
   return flatUsage(usage, provider);
 }
@@ -134,10 +93,6 @@ function without(total: number | null, part: number | null): number | null {
 
 function remainder(total: number | null, part: number | null): number | null {
   return total !== null && part !== null && part <= total ? total - part : null;
-}
-
-function members(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? value : {};
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,0 +1,42 @@
+/**
+ * Numbers, counts and long texts in words.
+ *
+ * @module
+ */
+
+/** `1 record`, `1,204 records`. */
+export function count(n: number, noun: string): string {
+  return `${number(n)} ${noun}${n === 1 ? '' : 's'}`;
+}
+
+/** `1,204`; no locale, so that the output is the same everywhere. */
+export function number(n: number): string {
+  const [whole = '', fraction] = String(n).split('.');
+  const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** `$0.0012`: four digits after the point, or more where the amount is smaller. */
+export function dollars(usd: number): string {
+  if (usd === 0) return '$0';
+  return `$${usd >= 0.01 ? trimZeros(usd.toFixed(4)) : trimZeros(usd.toFixed(9))}`;
+}
+
+/** `0.4 s`, `12 s`, `3 min 5 s`. */
+export function duration(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  const whole = Math.floor(seconds);
+  return `${number(Math.floor(whole / 60))} min ${whole % 60} s`;
+}
+
+/** Text of at most `length` characters, and how many were left out. */
+export function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const kept = text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
+  return `${kept}… (${count(text.length - kept.length, 'more character')})`;
+}
+
+function trimZeros(text: string): string {
+  return text.replace(/\.?0+$/, '');
+}

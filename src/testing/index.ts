@@ -1,0 +1,38 @@
+/**
+ * Test doubles and conformance suites, for tests of what is built with hashtape.
+ *
+ * @module
+ */
+export {
+  loadScript,
+  parseScript,
+  recordedTools,
+  recordedTurns,
+  scripted,
+  ScriptError,
+  type Recording,
+  type RequestSnapshot,
+  type Script,
+  type ScriptCall,
+  type ScriptedModel,
+  type ScriptedOptions,
+  type ScriptFunction,
+  type ScriptTurn,
+} from '../models/scripted.ts';
+export {
+  storeConformance,
+  type ConformanceCase,
+  type StoreUnderTest,
+} from '../store/conformance.ts';
+export { fakeClock, type FakeClock } from './clock.ts';
+export { startProvider, type StubProvider, type StubProviderOptions } from './provider.ts';
+export {
+  type StubAnswer,
+  type StubCall,
+  type StubFault,
+  type StubQuirk,
+  type StubRequest,
+  type StubTurn,
+  type StubUsage,
+} from './provider-script.ts';
+export { tamper } from './tamper.ts';

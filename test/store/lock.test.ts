@@ -1,0 +1,247 @@
+/**
+ * One writer a transcript: who is refused, and when a lock is taken over.
+ *
+ * @module
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createTranscript, openTranscript, verifyFile } from '../../src/store/index.ts';
+import { takeLock } from '../../src/store/lock.ts';
+import {
+  isGone,
+  parseOwner,
+  thisProcess,
+  type Owner,
+  type Started,
+} from '../../src/store/owner.ts';
+import { FINAL, scratch, storeError, tool, USER } from './helpers.ts';
+
+const newPath = scratch();
+const self = thisProcess();
+const linux = process.platform === 'linux';
+
+/** The id of a process that has ended and been waited for. */
+function freePid(): number {
+  return spawnSync(process.execPath, ['-e', '']).pid;
+}
+
+/** A start like this process's, which is known on Linux. */
+function started(change: Partial<Started>): Started {
+  return { ...(self.started ?? { boot: 'b', namespace: 'n', ticks: '1' }), ...change };
+}
+
+const OWNERS: readonly [string, Owner, boolean][] = [
+  ['this process', self, false],
+  ['a process that is gone', { ...self, pid: freePid() }, true],
+  ['a process that is gone, start unknown', { ...self, pid: freePid(), started: null }, true],
+  ['a live process, start unknown', { ...self, started: null }, false],
+  ['a process of init, which is not ours', { ...self, pid: 1, started: null }, false],
+  ['a process on another host', { ...self, pid: freePid(), host: `not-${hostname()}` }, false],
+];
+const LINUX_OWNERS: typeof OWNERS = [
+  ['an id that another process has by now', { ...self, started: started({ ticks: '1' }) }, true],
+  ['a process before the last boot', { ...self, started: started({ boot: 'another' }) }, true],
+  [
+    'an id of another container that is free here',
+    { ...self, pid: freePid(), started: started({ namespace: 'pid:[1]' }) },
+    false,
+  ],
+];
+
+describe('whether an owner is provably gone', () => {
+  test.each(OWNERS)('%s', (_, owner, gone) => {
+    expect(isGone(owner)).toBe(gone);
+  });
+
+  test.skipIf(!linux).each(LINUX_OWNERS)('%s (needs /proc)', (_, owner, gone) => {
+    expect(isGone(owner)).toBe(gone);
+  });
+
+  test.skipIf(!linux)('a start is known and steady (needs /proc)', () => {
+    expect(self.started).toEqual(thisProcess().started);
+    expect(self.started?.ticks).toMatch(/^\d+$/);
+    expect(self.started?.boot).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  test.skipIf(!linux)('a zombie writes no more (needs /proc)', () => {
+    // The shell starts a child, lets it end, and becomes a program that never waits for it.
+    const script = 'sh -c "exit 0" & echo $!; exec sleep 5';
+    const text = spawnSync('sh', ['-c', `(${script}) & echo $!; wait_for=1; exit 0`], {
+      encoding: 'utf8',
+      timeout: 300,
+      killSignal: 'SIGKILL',
+    }).stdout;
+    const pids = text.trim().split('\n').map(Number);
+    const zombie = pids.find((pid) => stateOf(pid) === 'Z');
+    for (const pid of pids) if (pid !== zombie) kill(pid);
+    if (zombie !== undefined) {
+      expect(isGone({ ...self, pid: zombie, started: started({ ticks: ticksOf(zombie) }) })).toBe(
+        true,
+      );
+    }
+  });
+});
+
+describe('the text of a lock', () => {
+  test.each([
+    '',
+    'null',
+    '[]',
+    '{',
+    '{"pid":1}',
+    '{"pid":0,"host":"h"}',
+    '{"pid":1.5,"host":"h"}',
+    '{"pid":"1","host":"h"}',
+    '{"pid":1,"host":""}',
+  ])('%j names no owner', (text) => {
+    expect(parseOwner(text)).toBeNull();
+  });
+
+  test('names this process', () => {
+    const path = newPath();
+    const lock = takeLock(path);
+    const text = readFileSync(`${path}.lock`, 'utf8');
+    expect(parseOwner(text)).toEqual(self);
+    expect(JSON.parse(text)).toMatchObject({ pid: process.pid, host: hostname() });
+    lock.release();
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
+  test('of a start in another form leaves the start unknown', () => {
+    expect(parseOwner('{"pid":1,"host":"h","started":"yesterday"}')?.started).toBeNull();
+  });
+});
+
+describe('a second writer', () => {
+  test('in the same process is refused, whatever it calls the file', async () => {
+    const path = newPath();
+    const store = await createTranscript(path);
+    await store.append([USER]);
+    const link = join(dirname(path), 'link.jsonl');
+    symlinkSync(path, link);
+    const error = await storeError(openTranscript(path), 'locked');
+    expect(error.message).toContain('held by this process');
+    await storeError(openTranscript(link), 'locked');
+    await storeError(createTranscript(link), 'locked');
+    await store.append([FINAL]);
+    await store.close();
+    expect(await verifyFile(path)).toMatchObject({ ok: true, count: 2 });
+  });
+
+  test('is welcome once the first has closed', async () => {
+    const path = newPath();
+    for (let i = 0; i < 3; i += 1) {
+      const store = await (i === 0 ? createTranscript(path) : openTranscript(path));
+      await store.append([tool(i)]);
+      await store.close();
+    }
+    expect(await verifyFile(path, { allowOpen: true })).toMatchObject({ ok: true, count: 3 });
+    expect(readdirSync(dirname(path))).toEqual(['run.jsonl']);
+  });
+
+  test.each([
+    ['', 'is empty'],
+    ['who knows\n', 'does not name its owner'],
+  ])('finds the lock %j: it can not be proved stale', async (text, problem) => {
+    const path = newPath();
+    writeFileSync(path, '');
+    writeFileSync(`${path}.lock`, text);
+    const error = await storeError(openTranscript(path), 'locked');
+    expect(error.message).toContain(problem);
+    expect(error.message).toContain('delete it by hand');
+    expect(readFileSync(`${path}.lock`, 'utf8')).toBe(text);
+  });
+
+  test('finds a lock of a process that may live: told who and what to do', async () => {
+    const path = newPath();
+    writeFileSync(path, '');
+    const text = JSON.stringify({ ...self, pid: 1, started: null });
+    writeFileSync(`${path}.lock`, text);
+    const error = await storeError(openTranscript(path), 'locked');
+    expect(error.message).toContain(`held by process 1 on ${hostname()}`);
+    expect(error.message).toContain('delete the lock by hand');
+    expect(readFileSync(`${path}.lock`, 'utf8')).toBe(text);
+  });
+});
+
+describe('a stale lock', () => {
+  const stale = (): string => JSON.stringify({ ...self, pid: freePid() });
+
+  test('is taken over, and leaves nothing behind', async () => {
+    const path = newPath();
+    writeFileSync(path, '');
+    writeFileSync(`${path}.lock`, stale());
+    const store = await openTranscript(path);
+    expect(parseOwner(readFileSync(`${path}.lock`, 'utf8'))).toEqual(self);
+    await storeError(openTranscript(path), 'locked');
+    await store.close();
+    expect(readdirSync(dirname(path))).toEqual(['run.jsonl']);
+  });
+
+  test('is left alone while another process has the right to remove it', () => {
+    const path = newPath();
+    const text = stale();
+    writeFileSync(`${path}.lock`, text);
+    // Learn the name of the right from a takeover that finds it taken.
+    const probe = spawnSync('sha256sum', { input: text, encoding: 'utf8' }).stdout?.slice(0, 16);
+    if (probe === undefined) return;
+    const right = `${path}.lock.${probe}`;
+    writeFileSync(right, JSON.stringify({ ...self, pid: 1, started: null }));
+    expect(() => takeLock(path)).toThrow('held by process 1');
+    expect(readFileSync(`${path}.lock`, 'utf8')).toBe(text);
+    // Its taker died: the right is taken over the same way.
+    writeFileSync(right, stale());
+    takeLock(path).release();
+    expect(readdirSync(dirname(path))).toEqual([]);
+  });
+});
+
+describe('release', () => {
+  test('leaves a lock alone that is not ours any more', () => {
+    const path = newPath();
+    const first = takeLock(path);
+    rmSync(`${path}.lock`);
+    const second = takeLock(path);
+    first.release();
+    expect(existsSync(`${path}.lock`)).toBe(true);
+    second.release();
+    expect(existsSync(`${path}.lock`)).toBe(false);
+    second.release();
+  });
+
+  test('happens when opening fails after the lock was taken', async () => {
+    const path = newPath();
+    writeFileSync(path, '{}\n');
+    await storeError(openTranscript(path), 'broken');
+    await storeError(createTranscript(path), 'exists');
+    expect(readdirSync(dirname(path))).toEqual(['run.jsonl']);
+  });
+});
+
+function stateOf(pid: number): string | undefined {
+  return statText(pid)?.[0];
+}
+
+function ticksOf(pid: number): string {
+  return statText(pid)?.[19] ?? '';
+}
+
+function statText(pid: number): string[] | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * docs/verify.py, which was written from the specification alone, gives the same verdicts.
+ *
+ * @module
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  MAX_LINE_BYTES,
+  verifyTranscript,
+  type Verdict,
+  type VerifyOptions,
+} from '../../src/transcript/index.ts';
+import { hasPython, NEEDS_PYTHON, python } from './python.ts';
+import { files } from './random.ts';
+import { bytesOf, chain, hashOf, SAMPLE } from './sample.ts';
+import { LARGE_TAMPERS, TAMPERS } from './tampers.ts';
+
+const verifier = fileURLToPath(new URL('../../docs/verify.py', import.meta.url));
+const seeds = fileURLToPath(new URL('../testdata/seeds/', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'hashtape-differential-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** What both must agree on: all but the words of the detail. */
+function essence({ ok, count, head, sealed, fault }: Verdict): unknown {
+  const place = fault && { seq: fault.seq, line: fault.line, reason: fault.reason };
+  return { ok, count, head, sealed, fault: place };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly verdicts: readonly (Verdict & { readonly file: string })[];
+}
+
+/** One run of verify.py over many files. */
+function ask(options: readonly string[], contents: readonly Uint8Array[]): Answer {
+  contents.forEach((bytes, i) => writeFileSync(join(folder, String(i)), bytes));
+  return askFiles(
+    options,
+    contents.map((_, i) => join(folder, String(i))),
+  );
+}
+
+function askFiles(options: readonly string[], paths: readonly string[]): Answer {
+  const { status, stdout } = python([verifier, ...options, ...paths]);
+  const lines = stdout.trimEnd().split('\n');
+  return { status, verdicts: lines.map((line): Answer['verdicts'][number] => JSON.parse(line)) };
+}
+
+function expectAgreement(
+  contents: readonly Uint8Array[],
+  flags: readonly string[],
+  options: VerifyOptions,
+): void {
+  const { status, verdicts } = ask(flags, contents);
+  expect(verdicts.length).toBe(contents.length);
+  const ours = contents.map((bytes) => verifyTranscript(bytes, options));
+  verdicts.forEach((theirs, i) => {
+    const mine = ours[i];
+    if (mine === undefined) throw new RangeError(`no verdict ${i}`);
+    const content = Buffer.from(contents[i] ?? [])
+      .toString('latin1')
+      .slice(0, 2000);
+    expect(essence(theirs), content).toEqual(essence(mine));
+  });
+  expect(status).toBe(ours.every(({ ok }) => ok) ? 0 : 1);
+}
+
+describe.skipIf(!hasPython)(`docs/verify.py agrees${NEEDS_PYTHON}`, () => {
+  test('on the seed’s files', () => {
+    const names = readdirSync(seeds).filter((name) => name.endsWith('.jsonl'));
+    expect(names.length).toBe(28);
+    const contents = names.map((name) => readFileSync(join(seeds, name)));
+    expectAgreement(contents, [], {});
+    expectAgreement(contents, ['--allow-open'], { allowOpen: true });
+  });
+
+  test('on the table of tampers', () => {
+    const contents = TAMPERS.map(({ bytes }) => bytes);
+    expectAgreement(contents, [], {});
+    const head = hashOf(chain(SAMPLE)[5] ?? '');
+    expectAgreement(contents, ['--count', '6'], { count: 6 });
+    expectAgreement(contents, ['--head', head, '--allow-open'], { head, allowOpen: true });
+  });
+
+  test('on nesting of any depth', () => {
+    const contents = LARGE_TAMPERS.map(({ bytes }) => bytes);
+    expectAgreement(contents, [], {});
+  });
+
+  test('on thousands of generated files, whole and damaged', () => {
+    const contents = files(2026, 3000);
+    const reasons = new Set(contents.map((bytes) => verifyTranscript(bytes).fault?.reason));
+    expect(reasons.size).toBeGreaterThanOrEqual(12); // the generator reaches nearly all of them
+    expectAgreement(contents, ['--allow-open'], { allowOpen: true });
+  });
+
+  test('on every cut, and on a change of every byte', () => {
+    const good = bytesOf(chain(SAMPLE).join(''));
+    const contents: Uint8Array[] = [];
+    for (let at = 0; at < good.length; at += 1) {
+      contents.push(good.subarray(0, at));
+      for (const bit of [0x01, 0x20]) {
+        const bytes = good.slice();
+        bytes[at] = (bytes[at] ?? 0) ^ bit;
+        contents.push(bytes);
+      }
+    }
+    expectAgreement(contents, [], {});
+  });
+
+  test('on lines at the limit of their length', () => {
+    const spaces = Buffer.alloc(MAX_LINE_BYTES + 2, 0x20);
+    const ended = Buffer.from(spaces);
+    ended[MAX_LINE_BYTES + 1] = 0x0a;
+    // Too long, cut, and too long.
+    const contents = [spaces, spaces.subarray(1), ended];
+    expectAgreement(contents, [], {});
+  });
+
+  test('on what it can’t read: exit status 2, and the other files are judged', () => {
+    writeFileSync(join(folder, 'good'), chain(SAMPLE).join(''));
+    const { status, verdicts } = askFiles([], [join(folder, 'none'), folder, join(folder, 'good')]);
+    expect(status).toBe(2);
+    expect(verdicts.map(({ ok }) => ok)).toEqual([false, false, true]);
+    for (const { fault } of verdicts.slice(0, 2)) {
+      expect(fault).toMatchObject({ seq: 0, line: 1, reason: 'unreadable' });
+    }
+  });
+});

@@ -1,0 +1,155 @@
+/**
+ * Verification names the first fault of a damaged transcript, and where it is.
+ *
+ * @module
+ */
+import { describe, expect, test } from 'vitest';
+import {
+  createVerifier,
+  EMPTY_HEAD,
+  GENESIS,
+  MAX_LINE_BYTES,
+  unreadable,
+  verifyTranscript,
+} from '../../src/transcript/index.ts';
+import { bytesOf, chain, hashOf, SAMPLE } from './sample.ts';
+import { LARGE_TAMPERS, TAMPERS } from './tampers.ts';
+
+const lines = chain(SAMPLE);
+const good = lines.join('');
+
+describe('the table of tampers', () => {
+  test.each([...TAMPERS, ...LARGE_TAMPERS])('$name', ({ bytes, options, fault, detail }) => {
+    const copy = bytes.slice();
+    const verdict = verifyTranscript(bytes, options);
+    expect(Buffer.compare(bytes, copy)).toBe(0);
+    if (fault === null) {
+      expect(verdict.fault).toBe(undefined);
+      expect(verdict.ok).toBe(true);
+      return;
+    }
+    expect(verdict).toMatchObject({ ok: false, count: fault.seq, fault });
+    if (detail !== undefined) expect(verdict.fault?.detail).toContain(detail);
+    // A verdict is plain data, short enough to print.
+    expect(JSON.stringify(verdict).length).toBeLessThan(1000);
+  });
+
+  test('is written out as test vectors', async () => {
+    const vectors = TAMPERS.map(({ name, bytes, options = {}, fault }) => {
+      const { ok, count, head, sealed } = verifyTranscript(bytes, options);
+      const verdict =
+        fault === null ? { ok, count, head, sealed } : { ok, count, head, sealed, fault };
+      return JSON.stringify({
+        name,
+        options,
+        verdict,
+        base64: Buffer.from(bytes).toString('base64'),
+      });
+    });
+    const path = '../testdata/format/verify.json';
+    await expect(`[\n${vectors.join(',\n')}\n]\n`).toMatchFileSnapshot(path);
+  });
+});
+
+describe('a verdict', () => {
+  test('on a good transcript: what it holds, and nothing else', () => {
+    expect(verifyTranscript(good)).toEqual({
+      ok: true,
+      count: 6,
+      head: hashOf(lines[5] ?? ''),
+      sealed: true,
+    });
+  });
+
+  test('on a broken one: what held before the fault, and what would have been right', () => {
+    const verdict = verifyTranscript(good.replace('"sum":42', '"sum":43'));
+    expect(verdict).toMatchObject({ ok: false, count: 2, sealed: false });
+    expect(verdict.head).toBe(hashOf(lines[1] ?? ''));
+    expect(verdict.fault?.detail).toBe(`hash is ${hashOf(lines[2] ?? '')}`);
+    expect(verdict.fault?.expected).toMatch(/^[0-9a-f]{64}$/);
+    expect(verifyTranscript(lines.slice(1).join('')).fault?.expected).toBe('0');
+    expect(verifyTranscript(good, { count: 9 }).fault?.expected).toBe('9');
+    expect(verifyTranscript(good, { head: GENESIS }).fault?.expected).toBe(GENESIS);
+  });
+
+  test('records after a final one are chained alike, and unseal the transcript', () => {
+    const more = chain([...SAMPLE, { kind: 'recovered', payload: {} }]);
+    expect(verifyTranscript(more.join(''))).toMatchObject({
+      count: 7,
+      sealed: false,
+      fault: { seq: 7, line: 8, reason: 'not_sealed' },
+    });
+    expect(verifyTranscript(more.join(''), { allowOpen: true }).ok).toBe(true);
+  });
+
+  test('not_sealed says how many records were expected', () => {
+    const cut = verifyTranscript(lines.slice(0, 3).join(''), { count: 6 });
+    expect(cut.fault).toMatchObject({ reason: 'not_sealed', seq: 3, line: 4 });
+    expect(cut.fault?.detail).toContain('6 were expected');
+  });
+
+  test('on bytes that could not be had', () => {
+    expect(unreadable('no such file')).toEqual({
+      ok: false,
+      count: 0,
+      head: GENESIS,
+      sealed: false,
+      fault: { seq: 0, line: 1, reason: 'unreadable', detail: 'no such file' },
+    });
+  });
+
+  test('on a string with a lone surrogate, which is not the text that was hashed', () => {
+    const text = chain([{ kind: 'final', payload: { a: '\ufffd' } }]).join('');
+    expect(verifyTranscript(text).ok).toBe(true);
+    expect(verifyTranscript(text.replace('\ufffd', '\ud800')).fault?.reason).toBe('torn_tail');
+    const two = `${text.replace('\ufffd', '\ud800')}${text}`;
+    expect(verifyTranscript(two).fault).toMatchObject({ seq: 0, reason: 'bad_utf8' });
+  });
+});
+
+describe('the verifier', () => {
+  test('tells where the chain stands while bytes come', () => {
+    const verifier = createVerifier();
+    expect(verifier.head).toEqual(EMPTY_HEAD);
+    verifier.push(bytesOf(lines.slice(0, 2).join('')));
+    expect(verifier.head).toEqual({ count: 2, hash: hashOf(lines[1] ?? ''), sealed: false });
+    verifier.push(bytesOf(lines[2]?.slice(0, 50) ?? ''));
+    expect(verifier.head.count).toBe(2);
+    verifier.push(bytesOf(lines[2]?.slice(50) ?? ''));
+    expect(verifier.head.count).toBe(3);
+    expect(verifier.fault).toBe(undefined);
+    verifier.push(bytesOf(lines[5] ?? ''));
+    expect(verifier.fault).toMatchObject({ seq: 3, line: 4, reason: 'seq_gap' });
+    verifier.push(bytesOf(lines[3] ?? ''));
+    expect(verifier.end()).toMatchObject({ count: 3, fault: { reason: 'seq_gap' } });
+  });
+
+  test('ends with the same verdict when it is ended twice', () => {
+    for (const text of [good, good.slice(0, -5), good.slice(0, 5), '']) {
+      const verifier = createVerifier();
+      verifier.push(bytesOf(text));
+      expect(verifier.end()).toEqual(verifier.end());
+    }
+  });
+
+  test('gives up a line over the limit without keeping it', () => {
+    const piece = new Uint8Array(1024 * 1024).fill(0x20);
+    const verifier = createVerifier();
+    verifier.push(bytesOf(lines[0] ?? ''));
+    for (let i = 0; i < 64; i += 1) verifier.push(piece);
+    expect(verifier.fault).toBe(undefined);
+    verifier.push(piece);
+    expect(verifier.fault).toMatchObject({ seq: 1, line: 2, reason: 'malformed_record' });
+  });
+
+  test('refuses a line over the limit in one piece alike', () => {
+    const bytes = new Uint8Array(MAX_LINE_BYTES + 2).fill(0x20);
+    bytes[MAX_LINE_BYTES + 1] = 0x0a;
+    const fault = { seq: 0, line: 1, reason: 'malformed_record' };
+    expect(verifyTranscript(bytes).fault).toMatchObject(fault);
+    // The last byte of the limit's own excess may be the newline, which hasn't come.
+    expect(verifyTranscript(bytes.subarray(0, -1)).fault?.reason).toBe('torn_tail');
+    bytes[MAX_LINE_BYTES + 1] = 0x20;
+    expect(verifyTranscript(bytes).fault).toMatchObject(fault);
+  });
+});
