@@ -25,7 +25,7 @@ export {
 export { type CheckResult, type Outcome, type StopReason } from './run/outcome.ts';
 export { type Failure } from './run/payloads.ts';
 export { type Ask, type Permission, type Permit, type PermitRequest } from './run/permit.ts';
-export { type Check, type CheckRequest, type RunOptions, type Watchdog } from './run/settings.ts';
+export { type Check, type CheckRequest, type RunOptions, type Watchdog } from './run/options.ts';
 export { fold, RunState, type FoldSettings } from './run/state.ts';
 export { type AnyTool, type Tool, type ToolContext, type ToolInput } from './run/tool.ts';
 export { usageOf, type Usage } from './run/usage.ts';

@@ -17,7 +17,7 @@ const usage = {
 function model(steps) {
   let step = 0;
   return {
-    specificationVersion: 'v3',
+    specificationVersion: isStepCount === undefined ? 'v3' : 'v4',
     provider: 'bench',
     modelId: 'bench',
     supportedUrls: {},

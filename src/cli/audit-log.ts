@@ -22,7 +22,12 @@ async function readOpening(path: string): Promise<string> {
     try {
       // A pipe has been read already, and may have no end.
       if (!(await file.stat()).isFile()) return '';
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(OPENING_BYTES), 0, OPENING_BYTES, 0);
+      const { buffer, bytesRead } = await file.read(
+        Buffer.alloc(OPENING_BYTES),
+        0,
+        OPENING_BYTES,
+        0,
+      );
       return buffer.toString('utf8', 0, bytesRead);
     } finally {
       await file.close();

@@ -15,6 +15,6 @@ damages a copy and names the record that was damaged. Its transcripts stay in a 
 export function register(command: Command, io: Io, exit: (status: number) => void): void {
   command.addHelpText('after', HELP).action(async () => {
     const { demo } = await import('./demo.ts');
-    exit(await demo(io));
+    exit(await demo(io.out));
   });
 }

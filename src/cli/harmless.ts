@@ -28,7 +28,10 @@ export function harmlessJson(json: string): string {
   return json.replace(DANGEROUS, (character) =>
     character === '\n'
       ? character
-      : [...character.split('')].map((unit) => `\\u${hex(unit.charCodeAt(0))}`).join(''),
+      : character
+          .split('')
+          .map((unit) => `\\u${hex(unit.charCodeAt(0))}`)
+          .join(''),
   );
 }
 

@@ -53,10 +53,10 @@ Exit status: 0 all held, 1 a fault was found, 2 it could not be graded (usage, u
 `;
 
 const io = processIo();
-const status = await main(process.argv.slice(2));
+const exitStatus = await main(process.argv.slice(2));
 await Promise.all([io.out.flushed(), io.err.flushed()]);
 // Tools that were given up and idle connections must not keep the process.
-process.exit(status);
+process.exit(exitStatus);
 
 async function main(args: readonly string[]): Promise<number> {
   let status = 0;

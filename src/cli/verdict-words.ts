@@ -9,7 +9,7 @@ import { type Style } from './style.ts';
 import { count } from './words.ts';
 
 /** Said once when everything holds: what a chain without signatures can't show. */
-export const CAVEAT =
+export const CAVEAT: string =
   'Unsigned: this shows that the records still fit together, not who wrote them. Someone who rewrites the\n' +
   'rest of a file from a record on, with new hashes, is not caught; --head with a head kept elsewhere does that.';
 
@@ -92,6 +92,8 @@ const WHOLE_FILE: ReadonlySet<Reason> = new Set([
 ]);
 
 function before(records: number): string {
-  if (records === 0) return 'No record before it';
-  return records === 1 ? 'The 1 record before it holds' : `The ${count(records, 'record')} before it hold`;
+  if (records === 0) return 'No record comes before it';
+  return records === 1
+    ? 'The 1 record before it holds'
+    : `The ${count(records, 'record')} before it hold`;
 }

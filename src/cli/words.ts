@@ -32,9 +32,13 @@ export function duration(seconds: number): string {
 
 /** Text of at most `length` characters, and how many were left out. */
 export function cut(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const kept = text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
-  return `${kept}… (${count(text.length - kept.length, 'more character')})`;
+  const kept = beginning(text, length);
+  return kept === text ? text : `${kept}… (${count(text.length - kept.length, 'more character')})`;
+}
+
+/** The first `length` UTF-16 units, or one less where that would halve a character. */
+export function beginning(text: string, length: number): string {
+  return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }
 
 function trimZeros(text: string): string {

@@ -48,14 +48,20 @@ export function checkOptions(options: AdapterOptions, reserved: readonly string[
 /** The context of an adapter's exchanges. Keys that it knows of never get into a message. */
 export function exchangeContext(
   policy: RetryPolicy,
-  ...keys: (string | undefined)[]
+  ...keys: (string | null | undefined)[]
 ): ExchangeContext {
   return {
     clock: policy.clock,
     now: () => policy.clock.now(),
     // A very short placeholder (`none`, `x`) is no secret, and would blot out ordinary words.
-    secrets: keys.filter((key) => key !== undefined && key.length >= 8).map(String),
+    secrets: keys.map((key) => key ?? '').filter((key) => key.length >= 8),
   };
+}
+
+/** A variable of the environment; undefined where there is none, or no environment, as in browsers. */
+export function environment(name: string): string | undefined {
+  const value = globalThis.process?.env[name]?.trim();
+  return value === '' ? undefined : value;
 }
 
 /**

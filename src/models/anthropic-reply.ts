@@ -77,6 +77,8 @@ export class AnthropicCollector implements Collector {
         this.begun = true;
         this.#hasMessage = true;
         this.#count(member(value, 'message', 'usage'));
+        // Its output count is a placeholder (1): only `message_delta` counts output.
+        this.#usage = { ...this.#usage, output_tokens: null };
         break;
       case 'content_block_start':
         this.#open(index, member(value, 'content_block'));

@@ -25,8 +25,13 @@ export interface WireMessage {
 /**
  * The conversation on the wire. All results of a turn are in one user message, first and in order, with
  * the notes below them; blank text blocks, which the API refuses, are left out.
+ *
+ * @param paused the parts of the last turn so far, where the provider paused it: they go back as they came.
  */
-export function wireConversation(messages: readonly Message[]): {
+export function wireConversation(
+  messages: readonly Message[],
+  paused: readonly (readonly JsonObject[])[] = [],
+): {
   readonly system: string | undefined;
   readonly messages: readonly WireMessage[];
 } {
@@ -45,6 +50,7 @@ export function wireConversation(messages: readonly Message[]): {
     else if (message.role === 'user') wire.push({ role: 'user', content: message.content });
     else pushAssistant(wire, assistantBlocks(message, ids));
   }
+  for (const blocks of paused) pushAssistant(wire, keptBlocks(blocks, [], ids));
   trimLast(wire);
   return { system: system.length === 0 ? undefined : system.join('\n\n'), messages: wire };
 }

@@ -15,19 +15,22 @@ import { type JsonObject } from '../transcript/index.ts';
 import {
   checkOptions,
   construct,
+  environment,
   exchangeContext,
   NO_TIMEOUT_MS,
   type AdapterOptions,
 } from './adapter.ts';
 import { AnthropicCollector, type AnthropicReply } from './anthropic-reply.ts';
-import { wireConversation, type Block, type WireMessage } from './anthropic-request.ts';
+import { wireConversation } from './anthropic-request.ts';
 import { exchange, type ExchangeContext, type RawAnswer } from './exchange.ts';
 import { loadPeer } from './peer.ts';
 import { retryPolicy, withRetries, type RetryPolicy } from './retry.ts';
-import { plain, text } from './wire.ts';
+import { plain } from './wire.ts';
 
 /** What we use of the `@anthropic-ai/sdk` package's clients: `Anthropic`, `AnthropicBedrock` and so on. */
 export interface AnthropicClient {
+  /** Only to keep it out of messages. */
+  readonly apiKey?: string | null;
   readonly messages: {
     create(
       // The SDK's own type of a body: it can't be named here, as the package is optional.
@@ -71,7 +74,12 @@ export function anthropic(options: AnthropicOptions): Model {
     throw new TypeError(`maxTokens: expected an integer of at least 1, got ${maxTokens}`);
   }
   const policy = retryPolicy(options);
-  const context = exchangeContext(policy, options.apiKey);
+  const context = exchangeContext(
+    policy,
+    options.apiKey,
+    options.client?.apiKey,
+    environment('ANTHROPIC_API_KEY'),
+  );
   let client = options.client;
   const answer = async (request: ModelRequest): Promise<ModelReply> => {
     client ??= await createClient(options, context);
@@ -161,7 +169,8 @@ class Turn {
   #body(): object {
     const { model, stream = true, maxTokens = 8192, parameters } = this.#options;
     const { tools, maxOutputTokens = maxTokens } = this.#request;
-    const { system, messages } = wireConversation(this.#request.messages);
+    const paused = this.#parts.map((part) => part.blocks);
+    const { system, messages } = wireConversation(this.#request.messages, paused);
     const used = this.#parts.reduce((tokens, part) => tokens + outputOf(part.usage), 0);
     return {
       model,
@@ -176,7 +185,7 @@ class Turn {
             })),
           }),
       ...(system === undefined ? {} : { system }),
-      messages: [...messages, ...this.#parts.map(continued)],
+      messages,
       ...(parameters === undefined ? {} : Object(plain(parameters))),
       max_tokens: Math.max(1, Math.min(maxTokens, maxOutputTokens) - used),
     };
@@ -202,15 +211,6 @@ class Turn {
         : [{ error: 'paused by the provider', usage: sum(this.#parts.map((part) => part.usage)) }];
     return new ModelError(message, [...this.#failed, ...paused, ...failed], { cause });
   }
-}
-
-/** A paused turn goes back as it came; blank text, which the API refuses, aside. */
-function continued(part: AnthropicReply): WireMessage {
-  const blocks = part.blocks.filter(
-    (block) => block['type'] !== 'text' || text(block['text']).trim() !== '',
-  );
-  // Plain JSON of an object is one.
-  return { role: 'assistant', content: blocks.map((block) => plain(block) as Block) };
 }
 
 /** Blocks that can't be made again from content and calls: thinking with its signature, server tools. */

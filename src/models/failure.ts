@@ -136,7 +136,8 @@ function requestId(headers: Headers): string {
   return /^[\w.:-]{1,128}$/.test(id) ? id : '';
 }
 
-const LOCAL_PATH = /(?:file:\/\/)?(?:[A-Za-z]:)?(?:[\\/][\w.@ -]+){2,}/g;
+/** Two segments or more, and no URL's. */
+const LOCAL_PATH = /(?<![\w:/])(?:file:\/\/)?(?:[A-Za-z]:)?(?:[\\/][\w.@-]+){2,}/g;
 
 /** Keys as providers repeat them in errors (`Incorrect API key provided: sk-ab***yz`) and our own. */
 function scrub(message: string, secrets: readonly string[]): string {

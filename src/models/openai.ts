@@ -8,6 +8,7 @@ import { canonicalJson } from '../transcript/index.ts';
 import {
   checkOptions,
   construct,
+  environment,
   exchangeContext,
   NO_TIMEOUT_MS,
   type AdapterOptions,
@@ -20,6 +21,8 @@ import { plain } from './wire.ts';
 
 /** What we use of the `openai` package's clients: `OpenAI`, `AzureOpenAI` and their like. */
 export interface OpenAIClient {
+  /** Only to keep it out of messages. */
+  readonly apiKey?: string | null;
   readonly chat: {
     readonly completions: {
       create(
@@ -61,7 +64,12 @@ export interface OpenAIOptions extends AdapterOptions {
 export function openai(options: OpenAIOptions): Model {
   checkOptions(options, RESERVED);
   const policy = retryPolicy(options);
-  const context = exchangeContext(policy, options.apiKey, environmentKey());
+  const context = exchangeContext(
+    policy,
+    options.apiKey,
+    options.client?.apiKey,
+    environment(KEY_VARIABLE),
+  );
   let client = options.client;
   const answer = async (request: ModelRequest): Promise<ModelReply> => {
     client ??= await createClient(options, context);
@@ -101,6 +109,8 @@ export function requestBody(
     ...(maxOutputTokens === undefined ? {} : { [maxTokensField]: maxOutputTokens }),
   };
 }
+
+const KEY_VARIABLE = 'OPENAI_API_KEY';
 
 const RESERVED = ['model', 'messages', 'tools', 'stream', 'stream_options', 'n'];
 
@@ -155,7 +165,7 @@ async function createClient(
 ): Promise<OpenAIClient> {
   const { apiKey, baseURL } = options;
   const { OpenAI } = await loadPeer('openai', options.sdk ?? (() => import('openai')));
-  const isKeyless = baseURL !== undefined && environmentKey() === undefined;
+  const isKeyless = baseURL !== undefined && environment(KEY_VARIABLE) === undefined;
   const key = apiKey ?? (isKeyless ? 'none' : undefined);
   return construct(context, () => {
     return new OpenAI({
@@ -163,10 +173,4 @@ async function createClient(
       ...(baseURL === undefined ? {} : { baseURL }),
     });
   });
-}
-
-function environmentKey(): string | undefined {
-  // Browsers have no `process`; the SDK looks into it in the same way.
-  const key = globalThis.process?.env['OPENAI_API_KEY']?.trim();
-  return key === '' ? undefined : key;
 }

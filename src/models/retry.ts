@@ -67,6 +67,8 @@ export type Decision =
 
 const BACKOFF_MS = 500;
 
+const HTTP_DATE = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*, .* GMT\s*$/;
+
 /**
  * The policy that options ask for.
  *
@@ -166,8 +168,8 @@ export function askedWaitMs(
   const after = header('retry-after');
   const inSeconds = decimal(after);
   if (inSeconds !== undefined) return inSeconds * 1000;
-  // Date.parse takes almost anything for a year; an HTTP date begins with a day's name.
-  if (typeof after !== 'string' || !/^\s*[A-Za-z]{3,9},? /.test(after)) return undefined;
+  // Date.parse takes almost anything that has a year in it.
+  if (typeof after !== 'string' || !HTTP_DATE.test(after)) return undefined;
   const date = Date.parse(after);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

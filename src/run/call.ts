@@ -5,11 +5,11 @@
  * @module
  */
 import { sha256Hex } from '#sha256';
-import { millisecondsLeft, type RunContext } from './context.ts';
+import { millisecondsLeft, overWhy, type RunContext } from './context.ts';
 import { Cancellation, isThenable, race, type Deadline } from './deadline.ts';
 import { type TurnCall } from './payloads.ts';
 import { settlePermission, type Decision } from './permit.ts';
-import { raised, toResult, type ToolResult } from './result.ts';
+import { describeError, raised, toResult, type ToolResult } from './result.ts';
 import { type Checked } from './schema.ts';
 import { toolNames, type ReadyTool } from './settings.ts';
 import {
@@ -38,6 +38,7 @@ export async function prepareCall(context: RunContext, call: TurnCall): Promise<
     return refusedBefore({ ok: false, failure: 'unknown_tool', error });
   }
   const checked = await checkArguments(context, ready, call);
+  if (checked === 'over') return refusedBefore(notRun('the run ended before it was checked'));
   if (!checked.ok) {
     const error = `invalid arguments: ${checked.error}`;
     return refusedBefore({ ok: false, failure: 'invalid_arguments', error });
@@ -77,25 +78,35 @@ async function checkArguments(
   context: RunContext,
   ready: ReadyTool,
   call: TurnCall,
-): Promise<Checked> {
-  if (call.problem !== null)
-    return { ok: false, error: `$.${call.name}: ${call.problem.replace(/^\$:? ?/, '')}` };
+): Promise<Checked | 'over'> {
+  const { name, problem } = call;
+  if (problem !== null) return { ok: false, error: placed(name, problem) };
   try {
     const checked = ready.check(call.arguments);
     if (!isThenable(checked)) return checked;
-    const raced = await race(
-      checked,
-      deadlineFor(context, DEFAULT_TOOL_TIMEOUT_MS, new Cancellation()),
-    );
+    const limit = DEFAULT_TOOL_TIMEOUT_MS;
+    const budgetEnds = millisecondsLeft(context) <= limit;
+    const raced = await race(checked, deadlineFor(context, limit, new Cancellation()));
     if (raced.ended === 'value') return raced.value;
-    const why = raced.ended === 'error' ? raised(call.name, raced.error) : 'the check did not end';
-    return { ok: false, error: `$.${call.name}: could not be checked: ${why}` };
+    if (raced.ended === 'error') return uncheckable(name, raced.error);
+    if (raced.ended === 'aborted' || budgetEnds) return 'over';
+    return { ok: false, error: `$.${name}: could not be checked: the check did not end` };
   } catch (error) {
-    return {
-      ok: false,
-      error: `$.${call.name}: could not be checked: ${raised(call.name, error)}`,
-    };
+    return uncheckable(name, error);
   }
+}
+
+/** A problem with the arguments, below the tool's name: `$.a: …` becomes `$.add.a: …`. */
+function placed(name: string, problem: string): string {
+  return problem.startsWith('$') ? `$.${name}${problem.slice(1)}` : `$.${name}: ${problem}`;
+}
+
+/** It is the schema that threw: the tool itself was not called. */
+function uncheckable(name: string, error: unknown): Checked {
+  return {
+    ok: false,
+    error: `$.${name}: could not be checked: its schema raised ${describeError(error)}`,
+  };
 }
 
 /** Runs a prepared call to its result, its deadline, or the run's end. */
@@ -103,22 +114,25 @@ export async function executeCall(
   context: RunContext,
   call: TurnCall,
   prepared: Extract<Prepared, { ready: true }>,
+  cancellation: Cancellation,
 ): Promise<ToolResult> {
   const { tool, value } = prepared;
+  // A person may have thought long about a call beside this one, or one beside it ended the run.
+  const over = overWhy(context);
+  if (over !== null) return notRun(over);
   context.emit?.({ type: 'tool-start', call });
-  const cancellation = new Cancellation();
   const limit = tool.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES;
+  const timeout = tool.timeout ?? DEFAULT_TOOL_TIMEOUT_MS;
   try {
     // The arguments fit the tool's own schema, which is what its type stands for.
     const returned = tool.execute(value as never, toolContext(context, call, cancellation));
     if (!isThenable(returned)) return toResult(call.name, returned, limit);
-    const raced = await race(
-      returned,
-      deadlineFor(context, tool.timeout ?? DEFAULT_TOOL_TIMEOUT_MS, cancellation),
-    );
+    const budgetEnds = millisecondsLeft(context) <= timeout;
+    const raced = await race(returned, deadlineFor(context, timeout, cancellation));
     if (raced.ended === 'value') return toResult(call.name, raced.value, limit);
     if (raced.ended === 'error') return threw(call.name, raced.error);
-    return gaveUp(context, call, tool, raced.ended);
+    if (raced.ended === 'aborted') return abandoned('the run was aborted');
+    return budgetEnds ? abandoned('the time budget ended') : timedOut(call.name, timeout);
   } catch (error) {
     return threw(call.name, error);
   }
@@ -129,25 +143,19 @@ function threw(name: string, error: unknown): ToolResult {
 }
 
 /** It was told to stop and may not have: nothing is known of its effect, and nothing else is said. */
-function gaveUp(
-  context: RunContext,
-  call: TurnCall,
-  tool: AnyTool,
-  ended: 'timeout' | 'aborted',
-): ToolResult {
-  if (ended === 'aborted' || millisecondsLeft(context) <= 0) {
-    const why = ended === 'aborted' ? 'the run was aborted' : 'the time budget ended';
-    return {
-      ok: false,
-      failure: 'abandoned',
-      error: `still running when ${why}; its effect is unknown`,
-    };
-  }
-  const milliseconds = tool.timeout ?? DEFAULT_TOOL_TIMEOUT_MS;
+function abandoned(why: string): ToolResult {
+  return {
+    ok: false,
+    failure: 'abandoned',
+    error: `still running when ${why}; its effect is unknown`,
+  };
+}
+
+function timedOut(name: string, milliseconds: number): ToolResult {
   return {
     ok: false,
     failure: 'timed_out',
-    error: `tool '${call.name}' did not end within ${milliseconds} ms; it may still be running, and its effect is unknown`,
+    error: `tool '${name}' did not end within ${milliseconds} ms; it may still be running, and its effect is unknown`,
   };
 }
 

@@ -19,7 +19,10 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   timer(milliseconds, callback) {
-    const handle = setTimeout(callback, Math.min(milliseconds, MAX_TIMER_MS));
+    // Timers count whole milliseconds from a start that is rounded down: they may fire one too early, and
+    // what waits for the end of a budget would find a bit of it left.
+    const whole = Math.ceil(milliseconds) + 1;
+    const handle = setTimeout(callback, Math.min(whole, MAX_TIMER_MS));
     return () => {
       clearTimeout(handle);
     };

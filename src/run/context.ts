@@ -26,6 +26,13 @@ export interface RunContext {
   readonly origin: string;
 }
 
+/** Why nothing more may be started, or null while the run may go on. */
+export function overWhy(context: RunContext): string | null {
+  if (context.settings.signal?.aborted === true) return 'the run was aborted';
+  if (millisecondsLeft(context) > 0) return null;
+  return `the time budget of ${context.settings.rules.budget.seconds ?? 0} is used up`;
+}
+
 /** Milliseconds that the time budget leaves; Infinity without one. */
 export function millisecondsLeft(context: RunContext): number {
   const { seconds } = context.settings.rules.budget;

@@ -5,7 +5,8 @@
  */
 import { sha256Hex } from '#sha256';
 import { executeCall, notRun, prepareCall, type Prepared } from './call.ts';
-import { millisecondsLeft, type RunContext } from './context.ts';
+import { overWhy, type RunContext } from './context.ts';
+import { Cancellation } from './deadline.ts';
 import { answerPayload, type Answer, type TurnCall } from './payloads.ts';
 import { fingerprints, NOTED_OCCURRENCE, repeatNote, type Landing } from './repeats.ts';
 import { contentOf, type ToolResult } from './result.ts';
@@ -19,12 +20,10 @@ export async function runCalls(context: RunContext): Promise<void> {
   const { toolCalls: limit } = context.settings.rules.budget;
   const left = limit === undefined ? calls.length : Math.max(0, limit - context.state.toolCalls);
   for (const stage of stages(context, calls.slice(0, left))) {
-    if (isOver(context)) break;
+    if (overWhy(context) !== null) break;
     await runStage(context, stage);
   }
-  const why = isOver(context)
-    ? endedWhy(context)
-    : `the tool-call budget of ${limit ?? 0} is used up`;
+  const why = overWhy(context) ?? `the tool-call budget of ${limit ?? 0} is used up`;
   await skipCalls(context, why);
 }
 
@@ -47,15 +46,20 @@ function stages(context: RunContext, calls: readonly TurnCall[]): TurnCall[][] {
 
 /** Prepares one after another, as a person may be asked; then runs together; then records in order. */
 async function runStage(context: RunContext, stage: readonly TurnCall[]): Promise<void> {
-  const prepared: Prepared[] = [];
-  for (const call of stage) prepared.push(await prepareCall(context, call));
-  const running = stage.map((call, index) => {
-    const ready = prepared[index];
-    return ready?.ready === true ? executeCall(context, call, ready) : ready?.result;
+  const prepared: { readonly call: TurnCall; readonly ready: Prepared }[] = [];
+  for (const call of stage) prepared.push({ call, ready: await prepareCall(context, call) });
+  const started = prepared.map(({ call, ready }) => {
+    const cancellation = new Cancellation();
+    const result = ready.ready ? executeCall(context, call, ready, cancellation) : ready.result;
+    return { call, permit: ready.permit, cancellation, result };
   });
-  for (const [index, call] of stage.entries()) {
-    const result = await running[index];
-    if (result !== undefined) await answer(context, call, result, prepared[index]?.permit);
+  try {
+    for (const { call, permit, result } of started)
+      await answer(context, call, await result, permit);
+  } catch (error) {
+    // The record failed, which ends the run: what still runs is told so.
+    for (const { cancellation } of started) cancellation.cancel(error);
+    throw error;
   }
 }
 
@@ -114,13 +118,4 @@ function announceRepeat(
     ...fingerprints(landing),
     comparedBy: landing.comparedBy,
   });
-}
-
-function isOver(context: RunContext): boolean {
-  return context.settings.signal?.aborted === true || millisecondsLeft(context) <= 0;
-}
-
-function endedWhy(context: RunContext): string {
-  if (context.settings.signal?.aborted === true) return 'the run was aborted';
-  return `the time budget of ${context.settings.rules.budget.seconds ?? 0} is used up`;
 }

@@ -15,7 +15,8 @@ import { runCalls, skipCalls } from './dispatch.ts';
 import { type CheckResult, type Outcome, type StopReason } from './outcome.ts';
 import { attemptsPayload } from './payloads.ts';
 import { describeError, publicText } from './result.ts';
-import { headPayload, prepare, type RunOptions, type Settings } from './settings.ts';
+import { type RunOptions } from './options.ts';
+import { headPayload, prepare, type Settings } from './settings.ts';
 import { RunState } from './state.ts';
 import { takeTurn, type NoTurn } from './turn.ts';
 import { codePoints } from './usage.ts';
@@ -35,7 +36,8 @@ export async function run(options: RunOptions): Promise<Outcome> {
   try {
     return await runIn(settings, store);
   } finally {
-    if (owned) await store.close();
+    // The record is durable by now, or the outcome says that it failed: closing can take nothing back.
+    if (owned) await store.close().catch(() => undefined);
   }
 }
 
@@ -216,7 +218,7 @@ function outcomeOf(context: RunContext, stop: Stop, check: CheckResult | null): 
   const error = 'error' in stop ? stop.error : undefined;
   const budget = exceededBy(context, stop);
   const { count, hash, sealed } = store.head;
-  return {
+  return deepFrozen({
     reason: stop.reason,
     answer: state.turn?.content ?? '',
     check,
@@ -225,5 +227,11 @@ function outcomeOf(context: RunContext, stop: Stop, check: CheckResult | null): 
     ...(budget === undefined ? {} : { budget }),
     ...(error === undefined ? {} : { error }),
     transcript: { location: store.location, count, head: hash, sealed },
-  };
+  });
+}
+
+/** A listener is given the very object that the caller gets. */
+function deepFrozen(outcome: Outcome): Outcome {
+  for (const part of Object.values(outcome)) Object.freeze(part);
+  return Object.freeze(outcome);
 }

@@ -60,14 +60,26 @@ export function raised(tool: string, error: unknown): string {
 /** A thrown value in words that hold no stack and no path of this machine. Never throws. */
 export function describeError(error: unknown): string {
   try {
-    if (error instanceof Error) return publicText(`${error.name}: ${error.message}`);
+    if (isError(error)) return publicText(`${error.name}: ${error.message}`);
     if (typeof error === 'string') return publicText(`Error: ${error}`);
     if (typeof error === 'object' && error !== null)
       return publicText(`object ${canonicalJson(error)}`);
-    return publicText(String(error));
-  } catch {
-    return 'an object that throws when it is read';
+    return typeof error === 'function' ? 'a function' : publicText(String(error));
+  } catch (problem) {
+    return problem instanceof CanonicalError ? problem.problem : 'an object that throws when read';
   }
+}
+
+/** By its members, not its class: errors come from other realms too, as from `node:vm`. */
+function isError(error: unknown): error is { name: string; message: string } {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'name' in error &&
+    typeof error.name === 'string' &&
+    'message' in error &&
+    typeof error.message === 'string'
+  );
 }
 
 /**
@@ -80,7 +92,7 @@ export function publicText(text: string): string {
     .replace(/\n\s+at [^\n]*/g, '')
     .replace(/file:\/\/\S*\/([^\s/:'")]+)(:\d+)*/g, '…/$1')
     .replace(
-      /(^|[\s'"`(=[])(?:[A-Za-z]:)?(?:[\\/][\w.@+~ -]*\w)*[\\/]([\w.@+~-]+)(?::\d+)*/g,
+      /(^|[^\p{L}\p{N}_.~/\\])(?:[A-Za-z]:)?\\?(?:[\\/][\p{L}\p{N}_.@+~ -]*[\p{L}\p{N}_])*[\\/]([\p{L}\p{N}_.@+~-]+)(?::\d+)*/gu,
       redactPath,
     );
   return clean.length > MAX_ERROR_LENGTH

@@ -6,6 +6,8 @@
 import { type StandardJSONSchemaV1, type StandardSchemaV1 } from '@standard-schema/spec';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { canonicalJson, type JsonObject } from '../transcript/index.ts';
+import { deepFreeze } from './arguments.ts';
+import { describeError } from './result.ts';
 import { type AnyTool } from './tool.ts';
 
 /** Whether arguments fit, and what the tool gets. */
@@ -16,12 +18,13 @@ export type Checked =
 
 /** A tool's input, ready to check. */
 export interface CompiledInput {
-  /** What a model is shown. */
+  /** What a model is shown: a frozen copy, so that no model changes it for another run. */
   readonly schema: JsonObject;
   check(args: JsonObject): Checked | Promise<Checked>;
 }
 
 const MAX_ISSUES = 8;
+const MAX_ISSUE_LENGTH = 1000;
 
 /**
  * Prepares a tool's input.
@@ -32,15 +35,15 @@ const MAX_ISSUES = 8;
 export function compileInput(tool: AnyTool): CompiledInput {
   const { input, name } = tool;
   if (isStandardSchema(input)) {
-    const schema = tool.inputSchema ?? describe(input, name);
-    compileJsonSchema(schema, name); // a provider would refuse the whole request over a bad one
+    // It is compiled too: a provider would refuse the whole request over a bad one.
+    const { schema } = compileJsonSchema(tool.inputSchema ?? describe(input, name), name);
     return {
       schema,
       check: async (args) => fromStandard(name, await input['~standard'].validate(args)),
     };
   }
-  const validate = compileJsonSchema(input, name);
-  return { schema: input, check: (args) => fromAjv(name, validate, args) };
+  const { schema, validate } = compileJsonSchema(input, name);
+  return { schema, check: (args) => fromAjv(name, validate, args) };
 }
 
 function isStandardSchema(input: unknown): input is StandardSchemaV1 {
@@ -59,49 +62,96 @@ function describe(input: StandardSchemaV1, name: string): JsonObject {
       `tool '${name}': its schema (${standard.vendor}) can't describe itself as JSON Schema; give inputSchema beside input`,
     );
   }
-  const described: JsonObject = JSON.parse(
-    JSON.stringify(standard.jsonSchema.input({ target: 'draft-2020-12' })),
-  );
-  return described;
+  try {
+    const described: JsonObject = JSON.parse(
+      JSON.stringify(standard.jsonSchema.input({ target: 'draft-2020-12' })),
+    );
+    return described;
+  } catch (error) {
+    const why = describeError(error);
+    throw new TypeError(
+      `tool '${name}': its schema can't be described as JSON Schema (${why}); give inputSchema beside input`,
+      { cause: error },
+    );
+  }
 }
 
-const ajv = new Ajv2020({
-  allErrors: true,
-  verbose: true,
-  strict: false, // JSON Schema itself says that unknown keywords are ignored
-  validateFormats: false,
-  addUsedSchema: false, // two tools may use the same $id
-  logger: false,
-});
-const compiled = new WeakMap<
-  object,
-  { readonly text: string; readonly validate: ValidateFunction }
->();
+let ajv = newAjv();
 
-function compileJsonSchema(schema: JsonObject, name: string): ValidateFunction {
+function newAjv(): Ajv2020 {
+  return new Ajv2020({
+    allErrors: true,
+    verbose: true,
+    strict: false, // JSON Schema itself says that unknown keywords are ignored
+    validateFormats: false,
+    logger: false,
+  });
+}
+
+interface Compiled {
+  /** The schema's canonical JSON when it was compiled: the object may have been changed since. */
+  readonly text: string;
+  readonly schema: JsonObject;
+  readonly validate: ValidateFunction;
+}
+
+const compiled = new WeakMap<object, Compiled>();
+
+function compileJsonSchema(schema: JsonObject, name: string): Compiled {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
     throw new TypeError(`tool '${name}': input must be a JSON Schema or a Standard Schema`);
   }
-  const text = canonicalJson(schema);
-  const known = compiled.get(schema);
-  if (known?.text === text) return known.validate;
-  if (schema['type'] !== 'object') {
-    throw new TypeError(
-      `tool '${name}': input must be a schema of type object, as models send objects`,
-    );
-  }
   try {
-    const validate = ajv.compile(JSON.parse(text));
-    validate({}); // a cycle of $refs shows only when it runs
-    ajv.removeSchema();
-    compiled.set(schema, { text, validate });
-    return validate;
+    const text = canonicalJson(schema);
+    const known = compiled.get(schema);
+    if (known?.text === text) return known;
+    const problem = rootProblem(schema);
+    if (problem !== null) throw new Error(problem);
+    // Not by way of `text`: a model reads properties in the order in which they were written.
+    const copy: JsonObject = deepFreeze(JSON.parse(JSON.stringify(schema)));
+    const made = { text, schema: copy, validate: compile(copy) };
+    compiled.set(schema, made);
+    return made;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = error instanceof RangeError ? 'it refers to itself without end' : messageOf(error);
     throw new TypeError(`tool '${name}': input is not a valid JSON Schema (2020-12): ${why}`, {
       cause: error,
     });
   }
+}
+
+/** What is wrong with the root of a schema, beside what JSON Schema says itself. */
+function rootProblem(schema: JsonObject): string | null {
+  const { $schema: draft, $async: isAsync, type } = schema;
+  if (draft !== undefined && !(typeof draft === 'string' && /2020-12\/schema#?$/.test(draft)))
+    return `it declares ${JSON.stringify(draft)}; leave $schema out if it holds for 2020-12 too`;
+  if (isAsync !== undefined) return '$async is not part of it';
+  return type === 'object' ? null : 'it must be of type object, as models send objects';
+}
+
+function compile(schema: JsonObject): ValidateFunction {
+  try {
+    if (ajv.validateSchema(schema) !== true) throw new Error(schemaProblems(ajv.errors ?? []));
+    const validate = ajv.compile(schema);
+    validate({}); // a cycle of $refs shows only when it runs
+    ajv.removeSchema(); // another tool may use the same $id
+    return validate;
+  } catch (error) {
+    ajv = newAjv(); // a failed compilation leaves parts behind that spoil the next one
+    throw error;
+  }
+}
+
+/** Ajv says the same once for each vocabulary of the meta-schema. */
+function schemaProblems(errors: readonly ErrorObject[]): string {
+  const problems = errors.map(
+    ({ instancePath, message = 'is wrong' }) => `$${pointerPath(instancePath)} ${message}`,
+  );
+  return joinIssues([...new Set(problems)]);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function fromAjv(name: string, validate: ValidateFunction, args: JsonObject): Checked {
@@ -112,17 +162,28 @@ function fromAjv(name: string, validate: ValidateFunction, args: JsonObject): Ch
       return { ok: false, error: `$.${name}: nested too deep to check` };
     throw error;
   }
-  const issues = new Set((validate.errors ?? []).map((error) => issue(name, error)));
+  const issues = new Set((validate.errors ?? []).map((error) => issueOf(name, error)));
   return { ok: false, error: joinIssues([...issues]) };
 }
 
 function joinIssues(issues: readonly string[]): string {
   const more = issues.length - MAX_ISSUES;
-  const shown = issues.slice(0, MAX_ISSUES).join('; ');
+  // Keys come from the model and messages from anybody's schema: of any length, and not always text.
+  const shown = issues
+    .slice(0, MAX_ISSUES)
+    .map((issue) => clip(issue))
+    .join('; ');
   return more > 0 ? `${shown}; and ${more} more` : shown;
 }
 
-function issue(name: string, error: ErrorObject): string {
+function clip(issue: string): string {
+  const text = issue.toWellFormed();
+  return text.length > MAX_ISSUE_LENGTH
+    ? `${text.slice(0, MAX_ISSUE_LENGTH).toWellFormed()}… (cut)`
+    : text;
+}
+
+function issueOf(name: string, error: ErrorObject): string {
   const path = `$.${name}${pointerPath(error.instancePath)}`;
   const { params } = error;
   switch (error.keyword) {

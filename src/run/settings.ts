@@ -4,70 +4,22 @@
  * @module
  */
 import { sha256Hex } from '#sha256';
-import { type TranscriptStore } from '../store/store.ts';
 import { canonicalJson, compareCodePoints, type JsonObject } from '../transcript/index.ts';
 import { checkBudget, checkPrice, DEFAULT_BUDGET, type Budget } from './budget.ts';
 import { systemClock, type Clock } from './clock.ts';
 import { type Rules } from './decide.ts';
-import { emitter, type Listeners, type RunEvent } from './events.ts';
+import { emitter, type RunEvent } from './events.ts';
 import { type Model, type Price, type ToolSpec } from './model.ts';
-import { type CheckResult, type StopReason } from './outcome.ts';
+import {
+  checkedWatchdog,
+  checkOptions,
+  type Check,
+  type RunOptions,
+  type Watchdog,
+} from './options.ts';
 import { type Ask, type Permit } from './permit.ts';
 import { compileInput, type CompiledInput } from './schema.ts';
 import { checkTool, type AnyTool } from './tool.ts';
-
-/** What a success check is given. It looks at the world; the answer is only what the model claims. */
-export interface CheckRequest {
-  readonly answer: string;
-  readonly reason: StopReason;
-  readonly signal: AbortSignal;
-}
-
-export type Check = (request: CheckRequest) => CheckResult | Promise<CheckResult>;
-
-/** Limits on silence and on going round in circles. */
-export interface Watchdog {
-  /** Seconds until a model's first output. Default 600: long thinking is legitimate. */
-  readonly firstOutput?: number;
-  /** Seconds between two outputs of a model that streams. Default 300. */
-  readonly betweenOutputs?: number;
-  /** Repeats without a new successful result that count as a stall. Default 5. */
-  readonly stallAfter?: number;
-  /** What a stall does. Default `warn`: an event. */
-  readonly onStall?: 'warn' | 'stop';
-}
-
-/** What a run is given. */
-export interface RunOptions {
-  readonly task: string;
-  readonly model: Model;
-  readonly tools?: readonly AnyTool[];
-  /** Default {@link DEFAULT_BUDGET}. */
-  readonly budget?: Budget;
-  /** A path for a new file, or a store; default memory, which is gone with the run. */
-  readonly transcript?: string | URL | TranscriptStore;
-  readonly check?: Check;
-  readonly signal?: AbortSignal;
-  /** Given a clock, records hold times. Without, only deadlines use the machine's. */
-  readonly clock?: Clock;
-  readonly on?: Listeners;
-  /** Instructions that come before the task. */
-  readonly system?: string;
-  /** The run ends at a turn whose text contains this. */
-  readonly sentinel?: string;
-  /** Whether the second landing of an equal call carries a note. Default true. */
-  readonly repeats?: boolean;
-  readonly permit?: Permit;
-  readonly ask?: Ask;
-  readonly watchdog?: Watchdog;
-  /** The most output tokens of one turn, beside what the budget leaves. */
-  readonly maxOutputTokens?: number;
-  /**
-   * The run's identity, recorded in its head. Idempotency keys are made of it: give one where tools hand
-   * them to other systems, as two runs of the same task are otherwise the same run.
-   */
-  readonly runId?: string;
-}
 
 /** A tool, ready to be called. */
 export interface ReadyTool extends CompiledInput {
@@ -97,33 +49,6 @@ export interface Settings {
   readonly emit: ((event: RunEvent) => void) | undefined;
 }
 
-const OPTIONS: { readonly [K in keyof Required<RunOptions>]: true } = {
-  task: true,
-  model: true,
-  tools: true,
-  budget: true,
-  transcript: true,
-  check: true,
-  signal: true,
-  clock: true,
-  on: true,
-  system: true,
-  sentinel: true,
-  repeats: true,
-  permit: true,
-  ask: true,
-  watchdog: true,
-  maxOutputTokens: true,
-  runId: true,
-};
-
-const WATCHDOG: Required<Watchdog> = {
-  firstOutput: 600,
-  betweenOutputs: 300,
-  stallAfter: 5,
-  onStall: 'warn',
-};
-
 /**
  * Checks the options of a run.
  *
@@ -131,7 +56,7 @@ const WATCHDOG: Required<Watchdog> = {
  */
 export function prepare(options: RunOptions): Settings {
   checkOptions(options);
-  const budget = checkBudget(options.budget ?? DEFAULT_BUDGET);
+  const budget = checkBudget(options.budget === undefined ? DEFAULT_BUDGET : options.budget);
   const price = checkedPrice(options.model, budget);
   const watchdog = checkedWatchdog(options.watchdog);
   const tools = prepareTools(options.tools ?? []);
@@ -166,38 +91,6 @@ export function prepare(options: RunOptions): Settings {
   };
 }
 
-function checkOptions(options: RunOptions): void {
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(OPTIONS, name)) {
-      throw new TypeError(
-        `unknown option '${name}'; the options are ${Object.keys(OPTIONS).join(', ')}`,
-      );
-    }
-  }
-  if (typeof options.model !== 'function') {
-    throw new TypeError('model must be a function from request to reply, or an adapter');
-  }
-  checkText('task', options.task);
-  for (const name of ['system', 'sentinel', 'runId'] as const) {
-    const text = options[name];
-    if (text !== undefined) checkText(name, text);
-  }
-  const { maxOutputTokens: cap } = options;
-  if (cap !== undefined && (!Number.isSafeInteger(cap) || cap < 1)) {
-    throw new RangeError(`maxOutputTokens must be a whole number of at least 1, got ${cap}`);
-  }
-}
-
-function checkText(name: string, text: unknown): void {
-  if (typeof text !== 'string' || text === '')
-    throw new TypeError(`${name} must be a text, and not empty`);
-  if (!text.isWellFormed()) {
-    throw new TypeError(
-      `${name} holds a lone surrogate, half a character, which can't be recorded`,
-    );
-  }
-}
-
 function checkedPrice(model: Model, budget: Budget): Price | undefined {
   const { price } = model;
   if (price !== undefined) checkPrice(price);
@@ -207,26 +100,6 @@ function checkedPrice(model: Model, budget: Budget): Price | undefined {
     );
   }
   return price;
-}
-
-function checkedWatchdog(given: Watchdog = {}): Required<Watchdog> {
-  for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(WATCHDOG, name)) {
-      throw new TypeError(
-        `unknown watchdog setting '${name}'; they are ${Object.keys(WATCHDOG).join(', ')}`,
-      );
-    }
-    if (
-      name === 'onStall'
-        ? value !== 'warn' && value !== 'stop'
-        : !(typeof value === 'number' && value > 0)
-    ) {
-      throw new RangeError(
-        `watchdog.${name} must be ${name === 'onStall' ? "'warn' or 'stop'" : 'a number above 0'}`,
-      );
-    }
-  }
-  return { ...WATCHDOG, ...given };
 }
 
 function prepareTools(tools: readonly AnyTool[]): ReadonlyMap<string, ReadyTool> {

@@ -87,8 +87,8 @@ export function checkTool(tool: AnyTool): void {
 function checkLimits(tool: AnyTool): void {
   for (const limit of ['timeout', 'maxResultBytes'] as const) {
     const value = tool[limit];
-    if (value !== undefined && !(typeof value === 'number' && value > 0)) {
-      throw new RangeError(`tool '${tool.name}': ${limit} must be a number above 0`);
+    if (value !== undefined && !(Number.isFinite(value) && value > 0)) {
+      throw new RangeError(`tool '${tool.name}': ${limit} must be a finite number above 0`);
     }
   }
   if (tool.repeatedWhen !== undefined && tool.repeatedWhen !== 'arguments') {

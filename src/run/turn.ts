@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { canonicalJson, CanonicalError, Verbatim } from '../transcript/index.ts';
-import { readArguments } from './arguments.ts';
+import { canonicalJson, CanonicalError, parseJson, type JsonValue } from '../transcript/index.ts';
+import { deepFreeze, readArguments } from './arguments.ts';
 import { millisecondsLeft, type RunContext } from './context.ts';
 import { Cancellation, isThenable, race, type IdleLimit, type Raced } from './deadline.ts';
 import {
@@ -36,7 +36,7 @@ export async function takeTurn(
   const step = state.steps + 1;
   emit?.({ type: 'turn-start', step, spent: state.spent(context.elapsed()) });
   const raced = await askModel(context, step, maxOutputTokens);
-  const turn = raced.ended === 'value' ? readReply(context, raced.value) : noTurn(context, raced);
+  const turn = raced.ended === 'value' ? readTurn(context, raced.value) : noTurn(context, raced);
   if ('reason' in turn) return turn;
   const payload = turnPayload(turn, state.estimatedFor(turn));
   await context.record('assistant', { ...payload, ...context.stamp() });
@@ -61,6 +61,7 @@ async function askModel(
   const { watchdog } = settings;
   const cancellation = new Cancellation();
   let idle: IdleLimit | undefined;
+  let waiting = true;
   const request: ModelRequest = {
     messages: state.messages,
     tools: settings.specs,
@@ -71,7 +72,8 @@ async function askModel(
       return cancellation.signal;
     },
     onDelta(delta: Delta) {
-      idle?.touch(Math.min(watchdog.betweenOutputs * 1000, millisecondsLeft(context)));
+      if (!waiting) return; // a model that was given up, and goes on
+      idle?.touch(watchdog.betweenOutputs * 1000);
       emit?.({ type: 'delta', step, delta });
     },
   };
@@ -87,6 +89,7 @@ async function askModel(
   } catch (error) {
     raced = { ended: 'error', error };
   }
+  waiting = false;
   if (state.messages.length !== known)
     throw new TypeError('the model changed the messages it was given; it must copy them');
   return raced;
@@ -96,14 +99,14 @@ function waitFor(
   context: RunContext,
   reply: PromiseLike<unknown>,
   cancellation: Cancellation,
-  onIdle: (limit: IdleLimit) => void,
+  onLimit: (limit: IdleLimit) => void,
 ): Promise<Raced<unknown>> {
   const { settings } = context;
-  const milliseconds = Math.min(settings.watchdog.firstOutput * 1000, millisecondsLeft(context));
+  const milliseconds = millisecondsLeft(context);
   return race(
     reply,
     { clock: settings.clock, signal: settings.signal, milliseconds, cancellation },
-    onIdle,
+    { milliseconds: settings.watchdog.firstOutput * 1000, onLimit },
   );
 }
 
@@ -116,9 +119,13 @@ function noTurn(context: RunContext, raced: Exclude<Raced<unknown>, { ended: 'va
     };
   }
   if (raced.ended === 'timeout') {
-    const error = 'gave no output in the time it had';
-    if (millisecondsLeft(context) <= 0)
-      return { reason: 'time_budget', failedAttempts: uncounted(error) };
+    return {
+      reason: 'time_budget',
+      failedAttempts: uncounted('gave no reply in the time it had'),
+    };
+  }
+  if (raced.ended === 'idle') {
+    const error = 'was silent for longer than the watchdog allows';
     return { reason: 'model_error', error: `the model ${error}`, failedAttempts: uncounted(error) };
   }
   const { error } = raced;
@@ -129,10 +136,7 @@ function noTurn(context: RunContext, raced: Exclude<Raced<unknown>, { ended: 'va
     };
   }
   if (error instanceof ModelError) {
-    const failedAttempts = error.failedAttempts.map((attempt) => ({
-      ...attempt,
-      error: publicText(attempt.error),
-    }));
+    const failedAttempts = readAttempts(error.failedAttempts);
     return { reason: 'model_error', error: publicText(error.message), failedAttempts };
   }
   return {
@@ -147,44 +151,60 @@ function uncounted(error: string): FailedAttempt[] {
   return [{ error, usage: null }];
 }
 
-/** Checks a reply and gives its calls ids; what isn't a reply is a model error. */
-function readReply(context: RunContext, reply: unknown): Turn | NoTurn {
-  const problem = replyProblem(reply);
-  if (problem !== null) {
-    const error = `the model returned what isn't a reply: ${problem}`;
-    return { reason: 'model_error', error, failedAttempts: uncounted(error) };
+/** What a model did in its attempts, made fit to record, whatever it says of them. */
+function readAttempts(attempts: unknown): FailedAttempt[] {
+  if (!Array.isArray(attempts)) return [];
+  return attempts.map((attempt: unknown) => {
+    const { error, usage }: { error?: unknown; usage?: unknown } = Object(attempt);
+    const said = typeof error === 'string' ? publicText(error) : describeError(error);
+    return { error: said, ...(usage === undefined ? {} : { usage: usageOf(Object(usage)) }) };
+  });
+}
+
+/** The turn that a reply is; what isn't a reply is a model error. */
+function readTurn(context: RunContext, reply: unknown): Turn | NoTurn {
+  let problem: string | null;
+  try {
+    problem = replyProblem(reply);
+    if (problem === null) return readReply(context, reply as ModelReply); // it has just been checked
+  } catch (error) {
+    problem = describeError(error); // a getter, or a proxy
   }
-  // replyProblem has checked every part that is used.
-  const {
-    content,
-    toolCalls = [],
-    usage,
-    stop = 'end',
-    provider,
-    failedAttempts = [],
-  } = reply as ModelReply;
+  const error = `the model returned what isn't a reply: ${problem}`;
+  return { reason: 'model_error', error, failedAttempts: uncounted(error) };
+}
+
+/** Gives a reply's calls their ids, and makes all of it fit to record. */
+function readReply(context: RunContext, reply: ModelReply): Turn {
+  const { content, toolCalls = [], usage, stop = 'end', provider, failedAttempts } = reply;
   const taken = new Set<string>();
   const step = context.state.steps + 1;
   return {
     content: content.toWellFormed(),
-    calls: toolCalls.map((call, index) => {
-      const made = turnCall(
-        call,
-        step,
-        index,
-        (id) => taken.has(id) || context.state.callIds.has(id),
-      );
-      taken.add(made.id);
-      return made;
-    }),
+    calls: Object.freeze(
+      toolCalls.map((call, index) => {
+        const made = turnCall(
+          call,
+          step,
+          index,
+          (id) => taken.has(id) || context.state.callIds.has(id),
+        );
+        taken.add(made.id);
+        return made;
+      }),
+    ),
     usage: usage == null ? null : usageOf(usage),
     stop,
-    ...(provider === undefined ? {} : { provider: new Verbatim(canonicalJson(provider)) }),
-    failedAttempts: failedAttempts.map((attempt) => ({
-      ...attempt,
-      error: publicText(attempt.error),
-    })),
+    ...(provider === undefined ? {} : { provider: copyOf(provider) }),
+    failedAttempts: readAttempts(failedAttempts),
   };
+}
+
+/** As a record of it reads back, so that a resumed run gives the adapter the same. */
+function copyOf(provider: JsonValue): JsonValue {
+  const parsed = parseJson(canonicalJson(provider));
+  if (!parsed.ok) throw new Error('the code here has a bug: canonical JSON does not parse');
+  return deepFreeze(parsed.value);
 }
 
 /** A call with an id that is unique in the run: the provider's own if it is, else one made of its place. */
@@ -194,7 +214,8 @@ function turnCall(
   index: number,
   isTaken: (id: string) => boolean,
 ): TurnCall {
-  const given = call.id == null ? '' : String(call.id).toWellFormed();
+  const given =
+    typeof call.id === 'string' || typeof call.id === 'number' ? `${call.id}`.toWellFormed() : '';
   let id = given;
   for (let k = 0; id === '' || isTaken(id); k += 1) {
     id = k === 0 ? `call_${step}_${index}` : `call_${step}_${index}_${k}`;

@@ -34,7 +34,7 @@ export interface StoreUnderTest {
 /** One case of the contract. `run` rejects with an `AssertionError` if the store breaks it. */
 export interface ConformanceCase {
   readonly name: string;
-  run(): Promise<void>;
+  readonly run: () => Promise<void>;
 }
 
 /** The cases; `make` is called for each of them. */

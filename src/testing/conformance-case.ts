@@ -39,7 +39,6 @@ export interface Scene extends ConformanceOptions {
   readonly provider: StubProvider;
   readonly model: Model;
   readonly clock: FakeClock;
-  readonly apiKey: string;
 }
 
 /** A case before its surroundings are made. */
@@ -50,6 +49,9 @@ export interface Case {
   readonly turns: readonly StubTurn[];
   readonly run: (scene: Scene) => Promise<void>;
 }
+
+/** The key that models under test are given. */
+export const STUB_KEY = 'stub-key-0123456789';
 
 /** A tool that the model is told of. */
 export const ADD: ToolSpec = {

@@ -24,7 +24,9 @@ export {
   type ConformanceCase,
   type StoreUnderTest,
 } from '../store/conformance.ts';
+export { type ConformanceOptions, type ConformanceSettings } from './conformance-case.ts';
 export { fakeClock, type FakeClock } from './clock.ts';
+export { modelConformance, type ConformanceTest } from './model-conformance.ts';
 export { startProvider, type StubProvider, type StubProviderOptions } from './provider.ts';
 export {
   type StubAnswer,

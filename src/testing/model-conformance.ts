@@ -6,6 +6,7 @@
 import { type Model } from '../run/model.ts';
 import { fakeClock } from './clock.ts';
 import {
+  STUB_KEY,
   type Case,
   type ConformanceOptions,
   type ConformanceSettings,
@@ -18,7 +19,7 @@ import { startProvider, type StubProvider } from './provider.ts';
 /** One case, to be run by any test runner; it rejects if the model fails it. */
 export interface ConformanceTest {
   readonly name: string;
-  run(): Promise<void>;
+  readonly run: () => Promise<void>;
 }
 
 /**
@@ -36,8 +37,6 @@ export function modelConformance(
     .map((test) => ({ name: test.name, run: () => runCase(test, make, options) }));
 }
 
-const API_KEY = 'stub-key-0123456789';
-
 async function runCase(
   test: Case,
   make: (provider: StubProvider, settings: ConformanceSettings) => Model,
@@ -47,8 +46,8 @@ async function runCase(
   const provider = await startProvider({ turns: test.turns, pieceBytes: 7 });
   try {
     const clock = fakeClock(0);
-    const model = make(provider, { stream: options.stream, clock, apiKey: API_KEY });
-    await test.run({ ...options, provider, model, clock, apiKey: API_KEY });
+    const model = make(provider, { stream: options.stream, clock, apiKey: STUB_KEY });
+    await test.run({ ...options, provider, model, clock });
     provider.finish();
   } finally {
     await provider.close();

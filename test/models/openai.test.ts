@@ -1,6 +1,17 @@
-import { describe, expect, test } from 'vitest';
-import { openai } from '../../src/models/openai.ts';
+import { OpenAI } from 'openai';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openai, requestBody, type OpenAIOptions } from '../../src/models/openai.ts';
+import { CallGatherer } from '../../src/models/openai-calls.ts';
+import { openaiUsage } from '../../src/models/openai-reply.ts';
+import { ModelError, type Message } from '../../src/run/model.ts';
+import { ADD, ask } from '../../src/testing/conformance-case.ts';
 import { modelConformance } from '../../src/testing/model-conformance.ts';
+import { startProvider, type StubProvider } from '../../src/testing/provider.ts';
+import { type JsonValue } from '../../src/transcript/index.ts';
+
+const delta = (rest: object, name?: string, written?: unknown): JsonValue =>
+  // A delta is plain JSON; its members vary from row to row.
+  ({ ...rest, function: { name, arguments: written } }) as unknown as JsonValue;
 
 describe.each([true, false])('openai, stream: %s', (stream) => {
   const tests = modelConformance(
@@ -9,5 +20,328 @@ describe.each([true, false])('openai, stream: %s', (stream) => {
   );
   test.each(tests)('$name', async ({ run }) => {
     await expect(run()).resolves.toBeUndefined();
+  });
+});
+
+describe('openaiUsage', () => {
+  const NONE = { input: null, cacheRead: null, cacheWrite: null, output: null, reasoning: null };
+
+  test.each<[string, JsonValue, object | null]>([
+    ['absent', null, null],
+    ['no counts', { prompt_tokens: 'x' }, null],
+    ['totals only', { prompt_tokens: 10, completion_tokens: 5 }, { input: 10, output: 5 }],
+    ['zero is a count', { prompt_tokens: 0, completion_tokens: 0 }, { input: 0, output: 0 }],
+    ['one total only', { completion_tokens: 5 }, { output: 5 }],
+    [
+      'parts are inside their totals',
+      {
+        prompt_tokens: 130,
+        completion_tokens: 12,
+        total_tokens: 142,
+        prompt_tokens_details: { cached_tokens: 100, cache_write_tokens: 20 },
+        completion_tokens_details: { reasoning_tokens: 7 },
+      },
+      { input: 10, cacheRead: 100, cacheWrite: 20, output: 5, reasoning: 7 },
+    ],
+    [
+      'more cached than there was',
+      { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 11 } },
+      { output: 5 },
+    ],
+    [
+      'more cached and written than there was',
+      {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        prompt_tokens_details: { cached_tokens: 6, cache_write_tokens: 5 },
+      },
+      { output: 5 },
+    ],
+    [
+      'more reasoning than output',
+      {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        completion_tokens_details: { reasoning_tokens: 6 },
+      },
+      { input: 10 },
+    ],
+    [
+      'reasoning outside the output, as the total shows',
+      {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        total_tokens: 22,
+        completion_tokens_details: { reasoning_tokens: 7 },
+      },
+      { input: 10, output: 5, reasoning: 7 },
+    ],
+    [
+      'reasoning that only the total shows',
+      { prompt_tokens: 10, completion_tokens: 5, total_tokens: 22 },
+      { input: 10, output: 5, reasoning: 7 },
+    ],
+  ])('%s', (_, usage, expected) => {
+    expect(openaiUsage(usage)).toEqual(expected === null ? null : { ...NONE, ...expected });
+  });
+});
+
+describe('calls from deltas', () => {
+  test.each<[string, readonly JsonValue[], readonly object[]]>([
+    [
+      'as OpenAI sends them, interleaved',
+      [
+        delta({ index: 0, id: 'a' }, 'add', ''),
+        delta({ index: 1, id: 'b' }, 'echo', ''),
+        delta({ index: 0 }, undefined, '{"a"'),
+        delta({ index: 1 }, undefined, '{}'),
+        delta({ index: 0 }, undefined, ':1}'),
+      ],
+      [
+        { id: 'a', name: 'add', arguments: '{"a":1}' },
+        { id: 'b', name: 'echo', arguments: '{}' },
+      ],
+    ],
+    [
+      'an index and never an id',
+      [delta({ index: 0 }, 'add', '{"a"'), delta({ index: 0 }, undefined, ':1}')],
+      [{ name: 'add', arguments: '{"a":1}' }],
+    ],
+    [
+      'id null, then ""',
+      [delta({ index: 0, id: null }, 'add', '{'), delta({ index: 0, id: '' }, '', '}')],
+      [{ name: 'add', arguments: '{}' }],
+    ],
+    [
+      'the name comes late',
+      [delta({ index: 0, id: 'a' }, undefined, '{'), delta({ index: 0 }, 'add', '}')],
+      [{ id: 'a', name: 'add', arguments: '{}' }],
+    ],
+    [
+      'no index: by id',
+      [
+        delta({ id: 'a' }, 'add', '{'),
+        delta({ id: 'b' }, 'add', '{'),
+        delta({ id: 'a' }, undefined, '"a":1}'),
+        delta({ id: 'b' }, undefined, '"a":2}'),
+      ],
+      [
+        { id: 'a', name: 'add', arguments: '{"a":1}' },
+        { id: 'b', name: 'add', arguments: '{"a":2}' },
+      ],
+    ],
+    [
+      'no index and no id: whole calls',
+      [delta({}, 'add', '{"a":1}'), delta({}, 'add', '{"a":2}'), delta({}, 'echo', '{}')],
+      [
+        { name: 'add', arguments: '{"a":1}' },
+        { name: 'add', arguments: '{"a":2}' },
+        { name: 'echo', arguments: '{}' },
+      ],
+    ],
+    [
+      'every call at index 0',
+      [
+        delta({ index: 0, id: 'a' }, 'add', '{"a":1}'),
+        delta({ index: 0, id: 'b' }, 'add', '{"a":2}'),
+        delta({ index: 0, id: 'c' }, 'add', ''),
+        delta({ index: 0, id: 'd' }, 'add', '{}'),
+      ],
+      [
+        { id: 'a', name: 'add', arguments: '{"a":1}' },
+        { id: 'b', name: 'add', arguments: '{"a":2}' },
+        { id: 'c', name: 'add', arguments: '' },
+        { id: 'd', name: 'add', arguments: '{}' },
+      ],
+    ],
+    [
+      'the name is said with every delta',
+      [
+        delta({ index: 0, id: 'a' }, 'add', '{"a"'),
+        delta({ index: 0, id: 'a' }, 'add', ':{'),
+        delta({ index: 0 }, 'add', '}}'),
+      ],
+      [{ id: 'a', name: 'add', arguments: '{"a":{}}' }],
+    ],
+    [
+      'another id with every delta',
+      [delta({ index: 0, id: 'a' }, 'add', '{"a"'), delta({ index: 0, id: 'b' }, undefined, ':1}')],
+      [{ id: 'a', name: 'add', arguments: '{"a":1}' }],
+    ],
+    [
+      'objects and numbers',
+      [delta({ index: 0, id: 7 }, 'add', { a: 1 }), delta({ index: 1, id: 8 }, 'add', { a: 2 })],
+      [
+        { id: '7', name: 'add', arguments: { a: 1 } },
+        { id: '8', name: 'add', arguments: { a: 2 } },
+      ],
+    ],
+  ])('%s', (_, deltas, expected) => {
+    const gatherer = new CallGatherer();
+    for (const value of deltas) gatherer.add(value);
+    expect(gatherer.calls()).toEqual(expected);
+  });
+});
+
+describe('request bodies', () => {
+  const request = { messages: [], tools: [ADD], maxOutputTokens: 50 };
+  const body = (messages: readonly Message[], options: Partial<OpenAIOptions> = {}) =>
+    requestBody({ model: 'm', ...options }, { ...request, messages });
+
+  test('options show', () => {
+    const made = body([], {
+      stream: false,
+      maxTokensField: 'max_tokens',
+      parameters: { temperature: 0, seed: 7 },
+    });
+    expect(made).toEqual({
+      model: 'm',
+      tools: [
+        {
+          type: 'function',
+          function: { name: 'add', description: ADD.description, parameters: ADD.inputSchema },
+        },
+      ],
+      messages: [],
+      temperature: 0,
+      seed: 7,
+      max_tokens: 50,
+    });
+  });
+
+  test('calls go back as the model wrote them', () => {
+    const calls = [
+      { id: 'a', name: 'add', arguments: { b: 2, a: 1 } },
+      { id: 'b', name: 'add', arguments: {}, raw: '{"a":' },
+      { id: 'c', name: 'add', arguments: {}, raw: '' },
+    ];
+    const made = body([{ role: 'assistant', content: '', toolCalls: calls }]);
+    expect(made['messages']).toEqual([
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: ['{"a":1,"b":2}', '{"a":', '{}'].map((written, i) => ({
+          id: calls[i]?.id,
+          type: 'function',
+          function: { name: 'add', arguments: written },
+        })),
+      },
+    ]);
+  });
+
+  test('a note is beside the value', () => {
+    const result = { role: 'tool', callId: 'a', name: 'add', ok: true, content: '3' } as const;
+    const noted = { ...result, note: 'Again.' };
+    expect(body([result])['messages']).toEqual([{ role: 'tool', tool_call_id: 'a', content: '3' }]);
+    expect(body([noted])['messages']).toEqual([
+      {
+        role: 'tool',
+        tool_call_id: 'a',
+        content: [
+          { type: 'text', text: '3' },
+          { type: 'text', text: 'Again.' },
+        ],
+      },
+    ]);
+    expect(body([noted], { contentParts: false })['messages']).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: '3\n\nAgain.' },
+    ]);
+  });
+});
+
+describe('the model', () => {
+  let provider: StubProvider | undefined;
+  afterEach(async () => {
+    await provider?.close();
+    provider = undefined;
+  });
+
+  test('has an id, and a price if there is one', () => {
+    expect(openai({ model: 'gpt-5' }).id).toBe('openai:gpt-5');
+    const price = { input: 1, output: 2 };
+    expect(openai({ model: 'gpt-5', price }).price).toEqual(price);
+  });
+
+  test('wrong options are refused at once', () => {
+    expect(() => openai({ model: '' })).toThrow('model: expected the name of a model');
+    expect(() => openai({ model: 'm', parameters: { stream: true } })).toThrow(
+      'parameters: stream is set by the adapter',
+    );
+    expect(() => openai({ model: 'm', maxAttempts: 0 })).toThrow(/^maxAttempts/);
+  });
+
+  test('takes a client of the SDK', async () => {
+    provider = await startProvider({ turns: [{ content: 'ok' }] });
+    const client = new OpenAI({ baseURL: provider.openaiURL, apiKey: 'mine', maxRetries: 9 });
+    const reply = await ask({ model: openai({ model: 'm', client }) });
+    expect(reply.content).toBe('ok');
+    expect(provider.requests[0]?.headers['authorization']).toBe('Bearer mine');
+  });
+
+  test('the filter stopped it', async () => {
+    provider = await startProvider({ turns: [{ content: 'Half a', quirks: ['content-filter'] }] });
+    const reply = await ask({
+      model: openai({ model: 'm', baseURL: provider.openaiURL, apiKey: 'k' }),
+    });
+    expect(reply).toMatchObject({ content: 'Half a', stop: 'refused' });
+  });
+
+  test('an answer without choices is no answer, but what it used is known', async () => {
+    const turn = { fault: { kind: 'empty' } } as const;
+    provider = await startProvider({ turns: [turn] });
+    const model = openai({ model: 'm', baseURL: provider.openaiURL, apiKey: 'k', maxAttempts: 1 });
+    const error = await ask({ model }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ModelError);
+    expect(error).toMatchObject({
+      message: 'the answer has no choices (request req_1)',
+      failedAttempts: [{ usage: { input: 10, output: 5 } }],
+    });
+  });
+
+  test('nothing listens there: the reason, and no cost', async () => {
+    const gone = await startProvider();
+    await gone.close();
+    const model = openai({ model: 'm', baseURL: gone.openaiURL, apiKey: 'k', maxAttempts: 1 });
+    const error = await ask({ model }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      message: 'connection failed: ECONNREFUSED',
+      failedAttempts: [{ error: 'connection failed: ECONNREFUSED' }],
+    });
+    expect(error).toHaveProperty('failedAttempts.0', { error: 'connection failed: ECONNREFUSED' });
+  });
+
+  test('without the SDK it says what to install', async () => {
+    const missing = Object.assign(
+      new Error("Cannot find package 'openai' imported from /home/me/app/index.js"),
+      { code: 'ERR_MODULE_NOT_FOUND' },
+    );
+    const model = openai({ model: 'm', sdk: () => Promise.reject(missing) });
+    await expect(ask({ model })).rejects.toThrow(
+      'the package openai is not installed: run `npm install openai`',
+    );
+  });
+
+  test('an SDK that lacks a package of its own is another fault', async () => {
+    const missing = Object.assign(new Error("Cannot find package 'other' imported from x"), {
+      code: 'ERR_MODULE_NOT_FOUND',
+    });
+    const model = openai({ model: 'm', sdk: () => Promise.reject(missing) });
+    await expect(ask({ model })).rejects.toBe(missing);
+  });
+
+  test('without a key: the SDK says so', async () => {
+    const before = process.env['OPENAI_API_KEY'];
+    delete process.env['OPENAI_API_KEY'];
+    try {
+      const error = await ask({ model: openai({ model: 'm' }) }).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(ModelError);
+      expect(String(error)).toMatch(/OPENAI_API_KEY/);
+      // A local server needs none.
+      provider = await startProvider({ turns: [{ content: 'ok' }] });
+      await ask({ model: openai({ model: 'm', baseURL: provider.openaiURL }) });
+      expect(provider.requests[0]?.headers['authorization']).toBe('Bearer none');
+    } finally {
+      if (before !== undefined) process.env['OPENAI_API_KEY'] = before;
+    }
   });
 });

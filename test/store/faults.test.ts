@@ -336,6 +336,34 @@ describe('creating and opening', () => {
     await goesOn(path, 2);
   });
 
+  test('whatever goes wrong, no file stays open', async () => {
+    const { path, store } = await prepared();
+    let open = 0;
+    const system = faultySystem({
+      async open(real) {
+        const file = await real();
+        open += 1;
+        return file;
+      },
+      async close(real) {
+        await real();
+        open -= 1;
+      },
+    });
+    await storeError(openTranscript(path, {}, system), 'locked');
+    await store.close();
+    await storeError(createTranscript(path, {}, system), 'exists');
+    await storeError(createTranscript(dirname(path), {}, system), 'failed');
+    appendFileSync(path, '{"torn');
+    await storeError(openTranscript(path, {}, system), 'broken');
+    expect(open).toBe(0);
+    const again = await openTranscript(path, { recover: true }, system);
+    await bytesOf(again);
+    expect(open).toBe(1);
+    await again.close();
+    expect(open).toBe(0);
+  });
+
   test('a file handle that fails to close still frees the lock', async () => {
     const { path, store, faults } = await prepared();
     faults.close = failingLaterAfter;
@@ -343,6 +371,10 @@ describe('creating and opening', () => {
     await goesOn(path, 2);
   });
 });
+
+function onlyFor(part: string, fault: () => Promise<never>): NonNullable<Faults['open']> {
+  return (real, path) => (path.includes(part) ? fault() : real());
+}
 
 describe('recovering a torn tail', () => {
   const cases: readonly [string, () => Faults][] = [
@@ -352,9 +384,6 @@ describe('recovering a torn tail', () => {
     ['its folder is synced', () => ({ syncDirectory: failingLater })],
     ['the transcript is cut', () => ({ truncate: failing('EIO') })],
   ];
-  function onlyFor(part: string, fault: () => Promise<never>): NonNullable<Faults['open']> {
-    return (real, path) => (path.includes(part) ? fault() : real());
-  }
   test.each(cases)('it fails when %s: the transcript is as it was', async (_, faults) => {
     const { path, store } = await prepared();
     const whole = readFileSync(path).length;

@@ -46,47 +46,32 @@ export async function failingLaterAfter(real: () => Promise<unknown>): Promise<n
 /** The machine's file system with `faults`, which may be changed while it is used. */
 export function faultySystem(faults: Faults): FileSystem {
   return {
-    async open(path, flags) {
+    open(path, flags) {
       const real = async (): Promise<OpenFile> =>
         wrap(await nodeFileSystem.open(path, flags), faults);
-      return faults.open === undefined ? real() : faults.open(real, path);
+      return faults.open?.(real, path) ?? real();
     },
-    async syncDirectory(path) {
-      const real = (): Promise<void> => nodeFileSystem.syncDirectory(path);
-      await (faults.syncDirectory === undefined ? real() : faults.syncDirectory(real, path));
-    },
+    syncDirectory: (path) =>
+      faults.syncDirectory?.(() => nodeFileSystem.syncDirectory(path), path) ??
+      nodeFileSystem.syncDirectory(path),
   };
 }
 
 function wrap(file: OpenFile, faults: Faults): OpenFile {
   return {
-    read(into, position) {
-      const real = (): number => file.read(into, position);
-      return faults.read === undefined ? real() : faults.read(real);
-    },
-    write(bytes, from) {
-      const real = (length: number): number => file.write(bytes.subarray(0, from + length), from);
-      const length = bytes.length - from;
-      return faults.write === undefined ? real(length) : faults.write(real, length);
-    },
+    read: (into, position) =>
+      faults.read?.(() => file.read(into, position)) ?? file.read(into, position),
+    write: (bytes, from) =>
+      faults.write?.(
+        (length) => file.write(bytes.subarray(0, from + length), from),
+        bytes.length - from,
+      ) ?? file.write(bytes, from),
     truncate(size) {
-      const real = (): void => {
-        file.truncate(size);
-      };
-      if (faults.truncate === undefined) real();
-      else faults.truncate(real, size);
+      if (faults.truncate === undefined) file.truncate(size);
+      else faults.truncate(() => file.truncate(size), size);
     },
-    stat() {
-      const real = (): FileStat => file.stat();
-      return faults.stat === undefined ? real() : faults.stat(real);
-    },
-    async datasync() {
-      const real = (): Promise<void> => file.datasync();
-      await (faults.datasync === undefined ? real() : faults.datasync(real));
-    },
-    async close() {
-      const real = (): Promise<void> => file.close();
-      await (faults.close === undefined ? real() : faults.close(real));
-    },
+    stat: () => faults.stat?.(() => file.stat()) ?? file.stat(),
+    datasync: () => faults.datasync?.(() => file.datasync()) ?? file.datasync(),
+    close: () => faults.close?.(() => file.close()) ?? file.close(),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Creating and opening transcript files, and the seed's faults in writing: `research/seeds.md` §1.4 lists them as
- * A1–A8 and C6–C8, each with the input that broke it.
+ * Creating and opening transcript files, and the seed's faults in writing, numbered as in its report:
+ * A1–A7 and C6–C8, each with the input that broke it.
  *
  * @module
  */
@@ -261,7 +261,7 @@ describe('faults of the seed, file', () => {
     expect(await verifyFile(path, { allowOpen: true })).toMatchObject({ ok: true, count: 50 });
   });
 
-  test('A8, C8: a second run on the path of a first is refused instead of continuing its chain', async () => {
+  test('C8: a second run on the path of a first is refused instead of continuing its chain', async () => {
     for (const drafts of [[USER], [USER, FINAL]]) {
       const path = await created(...drafts);
       await storeError(createTranscript(path), 'exists');
@@ -298,12 +298,23 @@ describe('faults of the seed, file', () => {
     expect(await verifyFile(a)).toMatchObject({ ok: true, count: 3 });
   });
 
-  test('a change of the working folder changes nothing', async () => {
+  test('C7: a change of the working folder never changes where records go', async () => {
     const path = newPath();
     const elsewhere = join(dirname(path), 'elsewhere');
     mkdirSync(elsewhere);
-    const store = await openTranscript(await created(USER));
-    expect(store.location.startsWith('/') || process.platform === 'win32').toBe(true);
-    await store.close();
+    const before = process.cwd();
+    try {
+      process.chdir(dirname(path));
+      const store = await createTranscript('run.jsonl');
+      expect(store.location).toBe('run.jsonl');
+      process.chdir(elsewhere);
+      await store.append([USER, FINAL]);
+      expect(await bytesOf(store)).toEqual(readFileSync(path));
+      await store.close();
+    } finally {
+      process.chdir(before);
+    }
+    expect(await verifyFile(path)).toMatchObject({ ok: true, count: 2 });
+    expect(existsSync(`${path}.lock`)).toBe(false);
   });
 });

@@ -98,7 +98,8 @@ export function child(path: string, script: string): Child {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   node.stdout.setEncoding('utf8');
-  const ended = once(node, 'close');
+  // Not `close`, which waits until somebody has read all of its output.
+  const ended = once(node, 'exit');
   const lines = eachLine(node.stdout);
   return {
     process: node,

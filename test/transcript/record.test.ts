@@ -16,7 +16,7 @@ import {
   verifyTranscript,
   type Draft,
 } from '../../src/transcript/index.ts';
-import { chain, SAMPLE, sha256 } from './sample.ts';
+import { chain, rehashed, SAMPLE, sha256 } from './sample.ts';
 
 function refusal(draft: unknown): string {
   try {
@@ -66,12 +66,14 @@ describe('encodeRecord', () => {
     expect(refusal(draft)).toBe(message);
   });
 
-  test('a line of exactly the limit is written and verifies; one byte more is refused', () => {
+  test('a line of exactly the limit is written and verifies; one byte more is refused by both', () => {
     const overhead = encodeRecord(EMPTY_HEAD, { kind: 'final', payload: [''] }).text.length - 1;
     const filler = 'x'.repeat(MAX_LINE_BYTES - overhead);
     const line = encodeRecord(EMPTY_HEAD, { kind: 'final', payload: [filler] });
     expect(line.text.length).toBe(MAX_LINE_BYTES + 1);
     expect(verifyTranscript(line.text).ok).toBe(true);
+    const over = rehashed(line.text, (rest) => rest.replace('x', 'xx'));
+    expect(verifyTranscript(over).fault?.reason).toBe('malformed_record');
     expect(() => encodeRecord(EMPTY_HEAD, { kind: 'final', payload: [`${filler}x`] })).toThrow(
       `$.payload: a record over ${MAX_LINE_BYTES} bytes`,
     );

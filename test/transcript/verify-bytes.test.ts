@@ -36,15 +36,15 @@ function inPieces(bytes: Uint8Array, sizes: () => number, allowOpen = false): Ve
   return verifier.end();
 }
 
-describe('every byte of a transcript', () => {
-  /** A change of one byte names the record that the byte belongs to. */
-  function expectNamed(bytes: Uint8Array, at: number, seq: number): void {
-    const { ok, fault, count } = verifyTranscript(bytes);
-    if (ok || fault?.seq !== seq || fault.line !== seq + 1 || count !== seq) {
-      throw new Error(`byte ${at} of record ${seq} as ${bytes[at]}: ${JSON.stringify(fault)}`);
-    }
+/** A change of one byte names the record that the byte belongs to. */
+function expectNamed(bytes: Uint8Array, at: number, seq: number): void {
+  const { ok, fault, count } = verifyTranscript(bytes);
+  if (ok || fault?.seq !== seq || fault.line !== seq + 1 || count !== seq) {
+    throw new Error(`byte ${at} of record ${seq} as ${bytes[at]}: ${JSON.stringify(fault)}`);
   }
+}
 
+describe('every byte of a transcript', () => {
   test('with any bit flipped: a fault at the record that it belongs to', () => {
     const bytes = good.slice();
     for (let at = 0; at < bytes.length; at += 1) {
@@ -146,16 +146,16 @@ describe('the pieces in which bytes come make no difference', () => {
   });
 });
 
-describe('anything at all gets a verdict', () => {
-  function judge(bytes: Uint8Array): Verdict {
-    const copy = bytes.slice();
-    const verdict = verifyTranscript(bytes);
-    expect(Buffer.compare(bytes, copy)).toBe(0);
-    expect(verdict.ok).toBe(verdict.fault === undefined);
-    if (verdict.fault !== undefined) expect(verdict.fault.seq).toBe(verdict.count);
-    return verdict;
-  }
+function judge(bytes: Uint8Array): Verdict {
+  const copy = bytes.slice();
+  const verdict = verifyTranscript(bytes);
+  expect(Buffer.compare(bytes, copy)).toBe(0);
+  expect(verdict.ok).toBe(verdict.fault === undefined);
+  if (verdict.fault !== undefined) expect(verdict.fault.seq).toBe(verdict.count);
+  return verdict;
+}
 
+describe('anything at all gets a verdict', () => {
   test('random bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {

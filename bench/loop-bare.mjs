@@ -3,12 +3,15 @@
  *
  * @module
  */
-import { serve, timed } from '../worker.mjs';
+import { serve, timed } from './worker.mjs';
 
 async function model(messages, steps) {
   const step = (messages.length - 1) / 2;
   if (step === steps) return { content: 'done', calls: [] };
-  return { content: '', calls: [{ id: `c${step}`, name: 'add', arguments: `{"a":${step},"b":1}` }] };
+  return {
+    content: '',
+    calls: [{ id: `c${step}`, name: 'add', arguments: `{"a":${step},"b":1}` }],
+  };
 }
 
 const tools = { add: async ({ a, b }) => ({ sum: a + b }) };
