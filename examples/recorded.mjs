@@ -17,7 +17,9 @@ const outcome = await run({
   transcript: 'runs/recorded.jsonl',
   on: {
     'repeated-call': (event) =>
-      console.log(`repeat:   ${event.tool} gave the same result again (${event.occurrences} times now)`),
+      console.log(
+        `repeat:   ${event.tool} gave the same result again (${event.occurrences} times now)`,
+      ),
   },
 });
 

@@ -13,6 +13,9 @@ import { StatusLine } from './status-line.ts';
 import { TextStream } from './text-stream.ts';
 import { beginning, dollars, duration, number } from './words.ts';
 
+/** So much of a value is shown where there is no width. */
+const PLAIN_LENGTH = 200;
+
 const NOTHING: Spent = {
   steps: 0,
   toolCalls: 0,
@@ -30,6 +33,7 @@ export class Display {
   readonly #status: StatusLine;
   #spent = NOTHING;
   #spentAt = performance.now();
+  #step = 0;
   #calls = 0;
   #doing = 'starting';
 
@@ -44,6 +48,7 @@ export class Display {
   on(event: RunEvent): void {
     switch (event.type) {
       case 'turn-start':
+        this.#step = event.step;
         this.#update(event.spent, 'waiting for the model');
         if (!this.#err.terminal) this.#err.line(`step ${event.step}`);
         break;
@@ -54,7 +59,7 @@ export class Display {
       case 'turn-end':
         this.#status.hide();
         this.#text.end(event.content);
-        this.#update(event.spent, 'next');
+        this.#update(event.spent, 'going on');
         break;
       case 'tool-start':
         this.#doing = `running ${oneLine(event.call.name)}`;
@@ -115,11 +120,12 @@ export class Display {
   }
 
   #toolEnded({ call, ok, content, failure, note }: Extract<RunEvent, { type: 'tool-end' }>): void {
-    const { style, columns, terminal } = this.#err;
-    const word = ok ? style('good', 'ok') : style('bad', `failed (${failure ?? 'unknown'})`);
+    const { style } = this.#err;
     const name = oneLine(call.name);
-    const room = terminal ? Math.max(20, columns - name.length - 16) : 200;
-    this.#line(`  ${ok ? '✓' : '✗'} ${name} ${word} ${style('quiet', brief(content, room))}`);
+    const word = ok ? 'ok' : `failed (${failure ?? 'unknown'})`;
+    const text = brief(content, this.#err, `  ✓ ${name} ${word} `.length);
+    const styled = style(ok ? 'good' : 'bad', word);
+    this.#line(`  ${ok ? '✓' : '✗'} ${name} ${styled} ${style('quiet', text)}`);
     if (note !== undefined) this.#line(style('warning', `    note: ${oneLine(note)}`));
   }
 
@@ -131,36 +137,49 @@ export class Display {
   }
 
   #statusText(): string {
-    const { steps, tokens, seconds, usd } = this.#spent;
-    const budget = this.#budget;
+    const { tokens, seconds, usd } = this.#spent;
+    const { steps, toolCalls, tokens: maxTokens, seconds: maxSeconds, usd: maxUsd } = this.#budget;
     const elapsed = seconds + (performance.now() - this.#spentAt) / 1000;
-    return [
-      `step ${of(steps + (this.#doing === 'next' ? 0 : 1), budget.steps)}`,
-      duration(elapsed) + (budget.seconds === undefined ? '' : ` of ${duration(budget.seconds)}`),
-      `${of(tokens, budget.tokens)} tokens`,
-      `${of(this.#calls, budget.toolCalls)} calls`,
+    const parts = [
+      `step ${of(this.#step, steps)}`,
+      this.#doing,
+      duration(elapsed) + (maxSeconds === undefined ? '' : ` of ${duration(maxSeconds)}`),
+      `tokens ${of(tokens, maxTokens)}`,
+      `tool calls ${of(this.#calls, toolCalls)}`,
       ...(usd === null
         ? []
-        : [dollars(usd) + (budget.usd === undefined ? '' : ` of ${dollars(budget.usd)}`)]),
-      this.#doing,
-    ].join(' · ');
+        : [dollars(usd) + (maxUsd === undefined ? '' : ` of ${dollars(maxUsd)}`)]),
+    ];
+    return asManyAsFit(parts, this.#err.columns - 1);
   }
+}
+
+/** Parts that have no room are left out whole, from the last. */
+function asManyAsFit(parts: readonly string[], room: number): string {
+  let text = parts[0] ?? '';
+  for (const part of parts.slice(1)) {
+    const longer = `${text} · ${part}`;
+    if (longer.length > room) break;
+    text = longer;
+  }
+  return text;
 }
 
 function of(used: number, limit: number | undefined): string {
   return limit === undefined ? number(used) : `${number(used)}/${number(limit)}`;
 }
 
-function callText(call: ToolCall, { style, columns, terminal }: Output): string {
+function callText(call: ToolCall, err: Output): string {
   const name = oneLine(call.name);
-  const room = terminal ? Math.max(20, columns - name.length - 5) : 200;
-  return `  → ${style('strong', name)} ${brief(call.raw ?? canonicalJson(call.arguments), room)}`;
+  const args = brief(call.raw ?? canonicalJson(call.arguments), err, `  → ${name} `.length);
+  return `  → ${err.style('strong', name)} ${args}`;
 }
 
-/** The beginning of a value on one line. */
-function brief(text: string, room: number): string {
-  // Twice: what is cut before it is made harmless may grow.
+/** The beginning of a value, for the rest of a line on which `used` columns are taken. */
+function brief(text: string, { columns, terminal }: Output, used: number): string {
+  const room = terminal ? Math.max(20, columns - used) : PLAIN_LENGTH;
+  // Cut before as well as after: a value may be long, and what is made harmless may grow.
   const line = oneLine(beginning(text, room));
-  const kept = beginning(line, room - 1);
-  return kept.length < line.length || text.length > room ? `${kept}…` : line;
+  if (line.length <= room && text.length <= room) return line;
+  return `${beginning(line, room - 1)}…`;
 }

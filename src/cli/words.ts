@@ -26,8 +26,9 @@ export function dollars(usd: number): string {
 export function duration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.floor(seconds)} s`;
-  const whole = Math.floor(seconds);
-  return `${number(Math.floor(whole / 60))} min ${whole % 60} s`;
+  const rest = Math.floor(seconds) % 60;
+  const minutes = `${number(Math.floor(seconds / 60))} min`;
+  return rest === 0 ? minutes : `${minutes} ${rest} s`;
 }
 
 /** Text of at most `length` characters, and how many were left out. */

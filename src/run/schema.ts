@@ -82,6 +82,7 @@ function newAjv(): Ajv2020 {
   return new Ajv2020({
     allErrors: true,
     verbose: true,
+    ownProperties: true, // `toString` is no argument that was given
     strict: false, // JSON Schema itself says that unknown keywords are ignored
     validateFormats: false,
     logger: false,

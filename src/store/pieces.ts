@@ -21,7 +21,7 @@ const BYTES_PER_TURN = 16 * 1024 * 1024;
  * The source's bytes, up to `limit`. Every piece is a view of the same buffer: it is only lent until the
  * next is asked for.
  */
-export async function* pieces(read: Read, limit = Infinity): AsyncGenerator<Uint8Array> {
+export async function* pieces(read: Read, limit: number = Infinity): AsyncGenerator<Uint8Array> {
   const buffer = new Uint8Array(Math.min(PIECE_BYTES, limit));
   let position = 0;
   let turn = 0;

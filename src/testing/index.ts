@@ -37,4 +37,4 @@ export {
   type StubTurn,
   type StubUsage,
 } from './provider-script.ts';
-export { tamper } from './tamper.ts';
+export * as tamper from './tamper.ts';

@@ -21,7 +21,7 @@ import {
 const NEWLINE = 0x0a;
 
 /** Flips the lowest bit of the byte at `at`. */
-function flipByte(bytes: Uint8Array, at: number): Uint8Array {
+export function flipByte(bytes: Uint8Array, at: number): Uint8Array {
   checkPlace(at, bytes.length, 'byte');
   const out = Uint8Array.from(bytes);
   out[at] = (out[at] ?? 0) ^ 1;
@@ -29,14 +29,14 @@ function flipByte(bytes: Uint8Array, at: number): Uint8Array {
 }
 
 /** Takes a record out. */
-function dropRecord(bytes: Uint8Array, seq: number): Uint8Array {
+export function dropRecord(bytes: Uint8Array, seq: number): Uint8Array {
   const lines = split(bytes);
   checkPlace(seq, lines.length, 'record');
   return join(lines.toSpliced(seq, 1));
 }
 
 /** Exchanges two records. */
-function swapRecords(bytes: Uint8Array, a: number, b: number): Uint8Array {
+export function swapRecords(bytes: Uint8Array, a: number, b: number): Uint8Array {
   const lines = split(bytes);
   const [first, second] = [lineAt(lines, a), lineAt(lines, b)];
   if (a === b) throw new RangeError(`records ${a} and ${b} are the same one`);
@@ -50,7 +50,7 @@ function swapRecords(bytes: Uint8Array, a: number, b: number): Uint8Array {
  *
  * @throws {SyntaxError} if a line that it must read isn't a record.
  */
-function editPayload(
+export function editPayload(
   bytes: Uint8Array,
   seq: number,
   edit: (payload: Draft['payload']) => Draft['payload'],
@@ -75,39 +75,39 @@ function editPayload(
 }
 
 /** Appends the last record once more, as a writer that retries blindly does. */
-function duplicateLast(bytes: Uint8Array): Uint8Array {
+export function duplicateLast(bytes: Uint8Array): Uint8Array {
   const lines = split(bytes);
   return join([...lines, lineAt(lines, lines.length - 1)]);
 }
 
 /** Keeps the first `count` records. */
-function truncateRecords(bytes: Uint8Array, count: number): Uint8Array {
+export function truncateRecords(bytes: Uint8Array, count: number): Uint8Array {
   const lines = split(bytes);
   checkPlace(count, lines.length, 'record');
   return join(lines.slice(0, count));
 }
 
 /** Cuts bytes off the end, as a crash in the middle of a write does. */
-function tear(bytes: Uint8Array, cutBytes: number): Uint8Array {
+export function tear(bytes: Uint8Array, cutBytes: number): Uint8Array {
   checkPlace(cutBytes - 1, bytes.length, 'byte');
   return bytes.slice(0, bytes.length - cutBytes);
 }
 
 /** Fills the last bytes with NULs, as some file systems do after a crash. */
-function zeroTail(bytes: Uint8Array, count: number): Uint8Array {
+export function zeroTail(bytes: Uint8Array, count: number): Uint8Array {
   checkPlace(count - 1, bytes.length, 'byte');
   return Uint8Array.from(bytes).fill(0, bytes.length - count);
 }
 
 /** Puts an empty line before a record; `seq` may be the number of records, for the end. */
-function insertBlankLine(bytes: Uint8Array, seq: number): Uint8Array {
+export function insertBlankLine(bytes: Uint8Array, seq: number): Uint8Array {
   const lines = split(bytes);
   checkPlace(seq, lines.length + 1, 'record');
   return join(lines.toSpliced(seq, 0, Buffer.from('\n')));
 }
 
 /** Ends every line as Windows does, as a checkout or an editor may. */
-function crlf(bytes: Uint8Array): Uint8Array {
+export function crlf(bytes: Uint8Array): Uint8Array {
   return join(
     split(bytes).map((line) =>
       line.at(-1) === NEWLINE ? Buffer.concat([line.subarray(0, -1), Buffer.from('\r\n')]) : line,
@@ -116,24 +116,9 @@ function crlf(bytes: Uint8Array): Uint8Array {
 }
 
 /** Puts a byte order mark before the file, as some editors do. */
-function addBom(bytes: Uint8Array): Uint8Array {
+export function addBom(bytes: Uint8Array): Uint8Array {
   return join([Buffer.from('\uFEFF'), bytes]);
 }
-
-/** The ways to damage a transcript. */
-export const tamper = {
-  flipByte,
-  dropRecord,
-  swapRecords,
-  editPayload,
-  duplicateLast,
-  truncateRecords,
-  tear,
-  zeroTail,
-  insertBlankLine,
-  crlf,
-  addBom,
-} as const;
 
 /** Lines with their newline; the last may lack it. */
 function split(bytes: Uint8Array): Uint8Array[] {

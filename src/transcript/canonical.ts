@@ -190,11 +190,15 @@ function scalarText(value: unknown, stack: readonly Frame[]): string {
   }
 }
 
+/** Printable ASCII without `"` and `\`: what stands for itself, as most keys and words do. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 /**
  * JSON.stringify escapes exactly what the canonical form does (ECMA-262 QuoteJSONString), but would
  * write a lone surrogate as an escape, which UTF-8 can't hold.
  */
 function stringText(value: string, stack: readonly Frame[]): string {
+  if (value.length < 64 && PLAIN.test(value)) return `"${value}"`;
   if (!value.isWellFormed()) throw refusal(stack, 'a string with a lone surrogate');
   return JSON.stringify(value);
 }

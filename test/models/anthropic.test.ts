@@ -53,6 +53,11 @@ const callWith = (raw: string): Message => ({
   toolCalls: [{ id: 'a', name: 'add', arguments: { z: 0 }, raw }],
 });
 
+const inputOf = (raw: string): unknown => {
+  const block = wireConversation([callWith(raw)]).messages[0]?.content[0];
+  return typeof block === 'object' ? block['input'] : undefined;
+};
+
 describe.each([true, false])('anthropic, stream: %s', (stream) => {
   const tests = modelConformance(
     (provider, settings) => anthropic({ model: 'claude-stub', baseURL: provider.url, ...settings }),
@@ -210,13 +215,9 @@ describe('conversations', () => {
   });
 
   test('input in the order of its keys, or {} where there was no object', () => {
-    const input = (raw: string): unknown => {
-      const block = wireConversation([callWith(raw)]).messages[0]?.content[0];
-      return typeof block === 'object' ? block['input'] : undefined;
-    };
-    expect(JSON.stringify(input('{ "b":1, "a":2 }'))).toBe('{"a":2,"b":1}');
-    expect(input('[1]')).toEqual({ z: 0 });
-    expect(input('{"a":')).toEqual({ z: 0 });
+    expect(JSON.stringify(inputOf('{ "b":1, "a":2 }'))).toBe('{"a":2,"b":1}');
+    expect(inputOf('[1]')).toEqual({ z: 0 });
+    expect(inputOf('{"a":')).toEqual({ z: 0 });
   });
 });
 
@@ -309,6 +310,29 @@ describe('the model', () => {
         { role: 'assistant', content: [{ type: 'text', text: 'Part one,' }] },
       ],
     });
+  });
+
+  test('the time that a paused turn took is no longer left', async () => {
+    let time = 0;
+    const clock = { now: () => time, timer: () => () => undefined };
+    provider = await startProvider({
+      turns: [
+        () => {
+          time = 6000;
+          return { content: 'x', stop: 'pause' };
+        },
+        { fault: { kind: 'status', status: 529, headers: { 'retry-after': '5' } } },
+      ],
+    });
+    const model = anthropic({ model: 'm', baseURL: provider.url, apiKey: 'k', clock });
+    const error = await askInVain(ask({ model }, { secondsLeft: 10 }));
+    expect(error.message).toMatch(
+      /^overloaded: the provider asks to wait 5 s, and the time budget leaves 4 s/,
+    );
+    expect(error.failedAttempts).toMatchObject([
+      { error: 'paused by the provider', usage: { input: 10, output: 5 } },
+      { error: '529 stub fault (request req_2)' },
+    ]);
   });
 
   test('a turn that is paused for ever ends, and is charged', async () => {

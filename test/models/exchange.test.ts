@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openai, type OpenAIClient } from '../../src/models/openai.ts';
 import { ask, askInVain, waitThenAdvance } from '../../src/testing/conformance-case.ts';
@@ -92,6 +93,7 @@ describe('answers', () => {
     expect(made.signals[0]).not.toBe(signal);
     expect(made.signals[0]?.aborted).toBe(true);
     expect(signal.aborted).toBe(false);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('a connection that stays open after the end is not waited for long', async () => {

@@ -164,6 +164,19 @@ describe('calls from deltas', () => {
       [{ id: 'a', name: 'add', arguments: '{"a":{}}' }],
     ],
     [
+      'the id and the name are said again before any arguments',
+      [delta({ index: 0, id: 'a' }, 'add', ''), delta({ index: 0, id: 'a' }, 'add', '{}')],
+      [{ id: 'a', name: 'add', arguments: '{}' }],
+    ],
+    [
+      'other names at one index, with no arguments to tell them apart',
+      [delta({ index: 0 }, 'add', ''), delta({ index: 0 }, 'echo', '')],
+      [
+        { name: 'add', arguments: '' },
+        { name: 'echo', arguments: '' },
+      ],
+    ],
+    [
       'another id with every delta',
       [delta({ index: 0, id: 'a' }, 'add', '{"a"'), delta({ index: 0, id: 'b' }, undefined, ':1}')],
       [{ id: 'a', name: 'add', arguments: '{"a":1}' }],

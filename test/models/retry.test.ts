@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import {
   askedWaitMs,
@@ -145,9 +146,10 @@ describe('withRetries', () => {
       { message: 'first', retryable: true },
       { message: 'second', retryable: true, usage: null },
     ];
+    const { signal } = new AbortController();
     const promise = withRetries(
       retryPolicy({ clock }),
-      { secondsLeft: undefined, signal: new AbortController().signal },
+      { secondsLeft: undefined, signal },
       async () => {
         const failure = failures.shift();
         if (failure !== undefined) throw new AttemptError(failure);
@@ -160,6 +162,7 @@ describe('withRetries', () => {
       failedAttempts: [{ error: 'first' }, { error: 'second', usage: null }],
     });
     expect(clock.now()).toBe(1500);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   test('an error that is no attempt of the provider goes through', async () => {
@@ -185,5 +188,6 @@ describe('withRetries', () => {
     controller.abort();
     await expect(promise).rejects.toBeInstanceOf(ModelError);
     expect(clock.pending).toBe(0);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
   });
 });

@@ -52,6 +52,7 @@ describe('serverEvents', () => {
         ['', 'b'],
       ],
     ],
+    ['CRLF inside an event', 'event: x\r\ndata: a\r\ndata: b\r\n\r\n', [['x', 'a\nb']]],
     ['other line ends are content', 'data: a\u2028b\u0085c\n\n', [['', 'a\u2028b\u0085c']]],
     ['a colon in the data', 'data: {"a":1}\n\n', [['', '{"a":1}']]],
     [

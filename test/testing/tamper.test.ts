@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { tamper } from '../../src/testing/tamper.ts';
+import * as tamper from '../../src/testing/tamper.ts';
 import {
   advance,
   EMPTY_HEAD,
