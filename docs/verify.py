@@ -19,6 +19,8 @@ import sys
 
 GENESIS = "0" * 64
 MAX_LINE = 64 * 1024 * 1024
+MAX_READ = 256 * 1024  # a longer line that isn't canonical JSON is only called that (section 5)
+MAX_DEPTH = 1000000
 FIELDS = ("hash", "kind", "payload", "prev", "seq")
 HEX64 = re.compile(r"[0-9a-f]{64}")
 SPACE = re.compile(r"[ \t\n\r]*")
@@ -56,7 +58,7 @@ class Reader:
     """Reads one JSON text (RFC 8259) without recursion, so that nesting of any depth is judged."""
 
     def __init__(self, text):
-        self.text, self.at, self.overflow = text, 0, False
+        self.text, self.at, self.overflow, self.deepest = text, 0, False, 0
 
     def document(self):
         open_containers, keys = [], []
@@ -66,6 +68,7 @@ class Reader:
                 is_array = self.text[self.at - 1] == "["
                 open_containers.append([] if is_array else {})
                 keys.append(None if is_array else self.key())
+                self.deepest = max(self.deepest, len(keys))
                 continue
             while open_containers:
                 container = open_containers[-1]
@@ -168,6 +171,16 @@ def canonical(value):
     return "".join(out)
 
 
+def is_canonical(line):
+    try:
+        text = line.decode("utf-8")
+        reader = Reader(text)
+        value = reader.document()
+        return not reader.overflow and reader.deepest <= MAX_DEPTH and canonical(value) == text
+    except (UnicodeDecodeError, Fault):
+        return False
+
+
 def shape(record):
     if not isinstance(record, dict):
         raise Fault("not_an_object", "the line is not an object")
@@ -194,6 +207,8 @@ def check_line(line, number, count, head):
     """Checks one line (without its newline) in the order of section 5; returns its hash and kind."""
     if len(line) > MAX_LINE:
         raise Fault("malformed_record", "a line over %d bytes" % MAX_LINE)
+    if len(line) > MAX_READ and not is_canonical(line):
+        raise Fault("not_canonical", "a line over %d bytes that is not canonical JSON" % MAX_READ)
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:

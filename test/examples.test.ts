@@ -39,7 +39,11 @@ function expectedOccurrences(messages: readonly RecordedMessage[]): number[] {
   const results = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
   const calls = messages.flatMap((message) => message.tool_calls ?? []);
   const keys = calls.map((call, index) =>
-    JSON.stringify([call.function.name, sorted(JSON.parse(call.function.arguments)), results[index]]),
+    JSON.stringify([
+      call.function.name,
+      sorted(JSON.parse(call.function.arguments)),
+      results[index],
+    ]),
   );
   return keys.map((key, index) => keys.slice(0, index + 1).filter((other) => other === key).length);
 }

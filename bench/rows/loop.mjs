@@ -64,22 +64,25 @@ function versionOf(name) {
     .version;
 }
 
+/** A sample is made of as many runs as take this long: one short run says little. */
+const SAMPLE_SECONDS = 0.25;
+
 /** Seconds a step, of every loop that takes this size. */
 async function measure(context, loops, steps) {
-  // A short run takes too little time to be measured alone.
-  const runs = steps === 100 ? 10 : 1;
   const contenders = {};
   for (const [name, { worker, most }] of Object.entries(loops)) {
-    if (steps > most) continue;
-    contenders[name] = async () => {
-      let seconds = 0;
-      for (let i = 0; i < runs; i += 1) seconds += await worker.run({ job: 'loop', steps });
-      return seconds / runs / steps;
-    };
+    if (steps <= most) contenders[name] = () => stepSeconds(worker, steps);
   }
   // The large sizes of the others take long.
   const rounds = context.quick || steps > 1000 ? 3 : 5;
   return interleave(rounds, contenders, { warmUp: false });
+}
+
+async function stepSeconds(worker, steps) {
+  let seconds = 0;
+  let runs = 0;
+  for (; seconds < SAMPLE_SECONDS; runs += 1) seconds += await worker.run({ job: 'loop', steps });
+  return seconds / runs / steps;
 }
 
 /** The same time for each, so that what is measured is the loop and not its compilation. */

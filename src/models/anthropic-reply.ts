@@ -102,9 +102,7 @@ export class AnthropicCollector implements Collector {
     this.begun = true;
     this.ended = true;
     this.#hasMessage = member(value, 'content') !== undefined;
-    members(member(value, 'content')).forEach((block, index) => {
-      if (isJsonObject(block)) this.#blocks.set(index, growing(block));
-    });
+    members(member(value, 'content')).forEach((block, index) => this.#open(index, block));
     this.#stop = text(member(value, 'stop_reason'));
     this.#count(member(value, 'usage'));
   }

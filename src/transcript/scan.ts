@@ -178,6 +178,11 @@ function isFloatByte(byte: number | undefined): boolean {
   return (byte >= ZERO && byte <= NINE) || byte === MINUS || byte === PLUS;
 }
 
+/**
+ * The deepest nesting of a line. Writers stop at 500; a reader's stack has to have some bound.
+ */
+const MAX_LINE_DEPTH = 1_000_000;
+
 /** Scans JSON values; keeps its stack between calls so that a line costs no allocation. */
 export class ValueScanner {
   /** Where the newest key of each open object begins; -1 for an array, 0 before the first key. */
@@ -207,13 +212,13 @@ export class ValueScanner {
     if (byte === QUOTE) return scanString(bytes, i + 1);
     if (byte === OPEN_OBJECT) {
       if (bytes[i + 1] === CLOSE_OBJECT) return i + 2;
-      this.#push(0);
+      if (!this.#push(0)) return BAD;
       const next = this.#key(bytes, i + 1);
       return next === BAD ? BAD : -next;
     }
     if (byte === OPEN_ARRAY) {
       if (bytes[i + 1] === CLOSE_ARRAY) return i + 2;
-      this.#push(-1);
+      if (!this.#push(-1)) return BAD;
       return -(i + 1);
     }
     return byte === MINUS || (byte !== undefined && byte <= NINE)
@@ -251,13 +256,16 @@ export class ValueScanner {
     return after + 1;
   }
 
-  #push(keyStart: number): void {
+  /** Opens a container; false if it is nested deeper than any line may be. */
+  #push(keyStart: number): boolean {
+    if (this.#depth === MAX_LINE_DEPTH) return false;
     if (this.#depth === this.#keyStart.length) {
       this.#keyStart = grown(this.#keyStart);
       this.#keyEnd = grown(this.#keyEnd);
     }
     this.#keyStart[this.#depth] = keyStart;
     this.#depth += 1;
+    return true;
   }
 }
 

@@ -20,7 +20,7 @@
  *
  * @module
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,14 +42,40 @@ export function bareEnv(home: string): Record<string, string> {
   };
 }
 
+/** What a program printed, and its exit status. */
+export interface Executed {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program without input to its end. */
+export function execute(
+  program: string,
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env: Record<string, string> },
+): Promise<Executed> {
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status: status ?? -1, stdout, stderr }));
+  });
+}
+
 /** Runs a script in a folder of its own, which is gone afterwards. */
-export function runScript(text: string): void {
+export async function runScript(text: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'hashtape-script-'));
   try {
     const [commands = '', ...files] = text.split(/^-- (?=.+ --$)/m);
     for (const file of files) writeFile(folder, file);
     const script = new Script(folder);
-    for (const [index, line] of commands.split('\n').entries()) script.line(line, index + 1);
+    for (const [index, line] of commands.split('\n').entries()) {
+      await script.line(line, index + 1);
+    }
     script.end();
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -66,7 +92,7 @@ function writeFile(folder: string, file: string): void {
 class Script {
   readonly #folder: string;
   readonly #env: Record<string, string>;
-  #last = { status: 0, stdout: '', stderr: '' };
+  #last: Executed = { status: 0, stdout: '', stderr: '' };
   /** What the last command's status must be, checked when the next begins. */
   #expected = 0;
   #command = '';
@@ -76,14 +102,14 @@ class Script {
     this.#env = bareEnv(folder);
   }
 
-  line(text: string, number: number): void {
+  async line(text: string, number: number): Promise<void> {
     const trimmed = text.trim();
     if (trimmed === '' || trimmed.startsWith('#')) return;
     const negated = trimmed.startsWith('! ');
     const [verb = '', ...rest] = (negated ? trimmed.slice(2) : trimmed).split(' ');
     const argument = rest.join(' ').trim();
     const where = `line ${number}: ${trimmed}\nafter: ${this.#command}\n${JSON.stringify(this.#last, null, 1)}`;
-    if (verb === '>') this.#exec(argument);
+    if (verb === '>') await this.#exec(argument);
     else if (verb === 'exit') this.#expected = Number(argument);
     else if (verb === 'stdout' || verb === 'stderr')
       match(this.#last[verb], argument, negated, where);
@@ -102,18 +128,20 @@ class Script {
     expect(this.#last.stderr, seen).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
   }
 
-  #exec(command: string): void {
+  async #exec(command: string): Promise<void> {
     this.end();
     const [program = '', ...args] = words(command);
     const isOurs = program === 'hashtape';
-    const { status, stdout, stderr } = spawnSync(
-      isOurs ? process.execPath : program,
-      isOurs ? [MAIN, ...args] : args,
-      { cwd: this.#folder, env: this.#env, encoding: 'utf8', input: '' },
-    );
     this.#command = command;
     this.#expected = 0;
-    this.#last = { status: status ?? -1, stdout, stderr };
+    this.#last = await execute(
+      isOurs ? process.execPath : program,
+      isOurs ? [MAIN, ...args] : args,
+      {
+        cwd: this.#folder,
+        env: this.#env,
+      },
+    );
   }
 
   #arrange(verb: string, rest: readonly string[], where: string): void {

@@ -9,10 +9,27 @@ import { runScript } from './script.ts';
 
 const folder = new URL('scripts/', import.meta.url);
 
-describe('the built command', () => {
+describe.concurrent('the built command', () => {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.txt'))) {
-    test(name, () => {
-      runScript(readFileSync(new URL(name, folder), 'utf8'));
+    // Many processes, on a machine that may be busy: only a hang may fail for time.
+    test(name, { timeout: 300_000 }, async () => {
+      await runScript(readFileSync(new URL(name, folder), 'utf8'));
+    });
+  }
+});
+
+describe.concurrent('a script that is wrong fails', () => {
+  for (const script of [
+    '> hashtape --version\nexit 1',
+    '> hashtape nonsense',
+    '> hashtape --version\nstdout nonsense',
+    '> hashtape --version\n! stdout \\d',
+    '! exists a\n-- a --\n',
+    'file a c\n-- a --\nb\n',
+    'nonsense a',
+  ]) {
+    test(JSON.stringify(script), async ({ expect }) => {
+      await expect(runScript(script)).rejects.toThrow();
     });
   }
 });

@@ -161,7 +161,7 @@ describe('arguments', () => {
       model: once(call('any', { a: 1, list: [1] })),
       tools: [
         toolOf('any', (args) => {
-          Object.assign(args, { a: 999 });
+          Object.assign(Object(args), { a: 999 });
         }),
       ],
     });

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
+  GENESIS,
   MAX_LINE_BYTES,
   verifyTranscript,
   type Verdict,
@@ -16,7 +17,7 @@ import {
 } from '../../src/transcript/index.ts';
 import { hasPython, NEEDS_PYTHON, python } from './python.ts';
 import { files } from './random.ts';
-import { bytesOf, chain, hashOf, SAMPLE } from './sample.ts';
+import { bytesOf, chain, hashOf, SAMPLE, sha256 } from './sample.ts';
 import { LARGE_TAMPERS, TAMPERS } from './tampers.ts';
 
 const verifier = fileURLToPath(new URL('../../docs/verify.py', import.meta.url));
@@ -119,6 +120,28 @@ describe.skipIf(!hasPython)(`docs/verify.py agrees${NEEDS_PYTHON}`, () => {
     // Too long, cut, and too long.
     const contents = [spaces, spaces.subarray(1), ended];
     expectAgreement(contents, [], {});
+  });
+
+  test('on lines too long to be read into values', () => {
+    const filler = '[],'.repeat(100_000);
+    const content = `"kind":"final","payload":[${filler}1],"prev":"${GENESIS}","seq":0}`;
+    const good = `{"hash":"${sha256(`{${content}`)}",${content}\n`;
+    const texts = [
+      good,
+      good.replace(',1]', ',2]'),
+      good.replace(',1]', ', 1]'),
+      good.replace(',1]', ',1.50]'),
+      good.replace('"seq":0', '"seq":1'),
+      good.replace('"seq":0', '"seq":0,"zeta":{}'),
+      good.replace('"kind":"final",', ''),
+      good.replace(',1]', ']'),
+      `${'['.repeat(300_000)}\n`,
+      `[${filler}1]\n${good}`,
+      `${' '.repeat(300_000)}\n${good}`,
+      `${'['.repeat(1_000_001)}${']'.repeat(1_000_001)}\n${good}`,
+      `${'['.repeat(1_000_002)}${']'.repeat(1_000_002)}\n${good}`,
+    ];
+    expectAgreement(texts.map(bytesOf), [], {});
   });
 
   test('on what it can’t read: exit status 2, and the other files are judged', () => {

@@ -12,7 +12,7 @@ import {
   unreadable,
   verifyTranscript,
 } from '../../src/transcript/index.ts';
-import { bytesOf, chain, hashOf, SAMPLE } from './sample.ts';
+import { bytesOf, chain, hashOf, SAMPLE, sha256 } from './sample.ts';
 import { LARGE_TAMPERS, TAMPERS } from './tampers.ts';
 
 const lines = chain(SAMPLE);
@@ -151,5 +151,58 @@ describe('the verifier', () => {
     expect(verifyTranscript(bytes.subarray(0, -1)).fault?.reason).toBe('torn_tail');
     bytes[MAX_LINE_BYTES + 1] = 0x20;
     expect(verifyTranscript(bytes).fault).toMatchObject(fault);
+  });
+
+  describe('judges a long line without reading its values', () => {
+    const LONG = 256 * 1024 + 1;
+    const filler = '[],'.repeat(LONG / 3 + 1);
+    const record = (payload: string, prev = GENESIS, seq = 0): string => {
+      const content = `"kind":"final","payload":${payload},"prev":"${prev}","seq":${seq}}`;
+      return `{"hash":"${sha256(`{${content}`)}",${content}\n`;
+    };
+    const long = record(`[${filler}1]`);
+    const reasonOf = (text: string) => verifyTranscript(text).fault?.reason;
+
+    test.each<[string, string, string | undefined]>([
+      ['a good one holds', long, undefined],
+      ['an edit', long.replace(',1]', ',2]'), 'hash_mismatch'],
+      ['another place', record(`[${filler}1]`, GENESIS, 3), 'seq_gap'],
+      ['another predecessor', record(`[${filler}1]`, 'a'.repeat(64)), 'prev_mismatch'],
+      ['a member too many', long.replace(/}\n$/, ',"zeta":1}\n'), 'extra_fields'],
+      ['a long member too many', long.replace(/}\n$/, `,"zeta":[${filler}1]}\n`), 'extra_fields'],
+      ['__proto__ as a member too many', `{"__proto__":{},${long.slice(1)}`, 'extra_fields'],
+      ['a member too few', long.replace('"kind":"final",', ''), 'missing_fields'],
+      ['a payload that is a string', record(`"${'x'.repeat(LONG)}"`), 'malformed_record'],
+      ['a seq of too many digits', long.replace('"seq":0', `"seq":${'1'.repeat(2000)}`), 'seq_gap'],
+      [
+        'a hash that is a long array',
+        long.replace(/"hash":"\w+"/, `"hash":[${filler}1]`),
+        'malformed_record',
+      ],
+      ['an array', `[${filler}1]\n`, 'not_an_object'],
+      ['white space', long.replace('{"hash"', '{ "hash"'), 'not_canonical'],
+      ['no JSON at all', `${'['.repeat(LONG)}\n`, 'not_canonical'],
+      ['no UTF-8', `${'\ud800'.repeat(LONG)}\n`, 'not_canonical'],
+      ['blanks', `${' '.repeat(LONG)}\n`, 'not_canonical'],
+      [
+        'a million levels round an empty one',
+        record('['.repeat(1_000_001) + ']'.repeat(1_000_001)),
+        undefined,
+      ],
+      ['one more', record('['.repeat(1_000_002) + ']'.repeat(1_000_002)), 'not_canonical'],
+    ])('%s', (_, text, reason) => {
+      expect(reasonOf(text)).toBe(reason);
+    });
+
+    test('64 MiB of brackets and of tiny arrays end in a verdict, in bounded memory', () => {
+      for (const unit of ['[', '[],', '{"a":', '1,']) {
+        const bytes = Buffer.alloc(MAX_LINE_BYTES, unit);
+        bytes[0] = 0x5b;
+        bytes[bytes.length - 1] = 0x0a;
+        const before = process.memoryUsage().heapUsed;
+        expect(verifyTranscript(bytes).fault?.reason).toBe('not_canonical');
+        expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1024 * 1024);
+      }
+    });
   });
 });

@@ -1,0 +1,74 @@
+/**
+ * `hashtape verify` on everything that the Python seed wrote or that was damaged from it.
+ *
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bareEnv, execute, MAIN, type Executed } from './script.ts';
+
+const folder = fileURLToPath(new URL('../testdata/seeds/', import.meta.url));
+const manifest: { transcript: { file: string; seed_verify_file: { ok: boolean } }[] } = JSON.parse(
+  readFileSync(`${folder}manifest.json`, 'utf8'),
+);
+
+/**
+ * Where we say something else than the seed's own verifier: it takes spellings that it never writes, ends
+ * lines at U+2028, and knows no seal.
+ */
+const OTHERWISE: Readonly<Record<string, string>> = {
+  'transcript_astral_keys.jsonl': 'not_sealed',
+  'transcript_ls_separator.jsonl': 'torn_tail',
+  'transcript_nan.jsonl': 'bad_json',
+  'transcript_numbers.jsonl': 'not_sealed',
+  'transcript_u2028_payload.jsonl': 'ok',
+  'transcript_unknown_kind.jsonl': 'malformed_record',
+  'transcript_blank_lines.jsonl': 'not_canonical',
+  'transcript_blank_only.jsonl': 'not_canonical',
+  'transcript_duplicate_key.jsonl': 'not_canonical',
+  'transcript_empty.jsonl': 'not_sealed',
+  'transcript_extra_field.jsonl': 'extra_fields',
+  'transcript_key_order.jsonl': 'not_canonical',
+  'transcript_no_final_newline.jsonl': 'torn_tail',
+  'transcript_respelled.jsonl': 'not_canonical',
+  'transcript_truncated_tail.jsonl': 'not_sealed',
+};
+
+describe('verify on the seed’s transcripts', () => {
+  let result: Executed;
+  let verdicts: Map<string, { ok: boolean; graded: boolean; fault?: { reason: string } }>;
+
+  beforeAll(async () => {
+    result = await execute(process.execPath, [MAIN, 'verify', '--json', '.'], {
+      cwd: folder,
+      env: bareEnv(folder),
+    });
+    const lines = result.stdout.trimEnd().split('\n');
+    verdicts = new Map(
+      lines.map((line) => {
+        const verdict = JSON.parse(line);
+        return [verdict.file, verdict];
+      }),
+    );
+  });
+
+  test('the exit status is that of the worst, and every file has a verdict', () => {
+    expect(result.status).toBe(1);
+    expect([...verdicts.keys()].toSorted()).toEqual(
+      manifest.transcript.map(({ file }) => file).toSorted(),
+    );
+  });
+
+  for (const { file, seed_verify_file: seed } of manifest.transcript) {
+    const expected = OTHERWISE[file] ?? (seed.ok ? 'ok' : 'a fault');
+    test(`${file}: ${expected}`, () => {
+      const verdict = verdicts.get(file);
+      expect(verdict?.graded).toBe(true);
+      expect(verdict?.ok).toBe(expected === 'ok');
+      if (expected !== 'ok' && expected !== 'a fault') {
+        expect(verdict?.fault?.reason).toBe(expected);
+      }
+    });
+  }
+});
