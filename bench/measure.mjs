@@ -25,23 +25,29 @@ export function startWorker(command, args, cwd) {
   child.stderr.on('data', (chunk) => {
     errors = (errors + chunk).slice(-2000);
   });
-  const lines = createInterface({ input: child.stdout });
+  // That it ended is told below; writing to it then fails too.
+  child.stdin.on('error', () => undefined);
+  let waiting;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (!line.startsWith('=> ')) return;
+    const { seconds, error } = JSON.parse(line.slice(3));
+    if (error === undefined) waiting?.resolve(seconds);
+    else waiting?.reject(new Error(error));
+  });
   const ended = new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('close', (code) => resolve(`it ended with code ${code}. ${errors}`));
   });
+  let over;
+  void ended.then((why) => {
+    over = new Error(`${command} ${args.join(' ')}: ${why}`);
+    waiting?.reject(over);
+  });
   return {
     run(request) {
       return new Promise((resolve, reject) => {
-        const onLine = (line) => {
-          if (!line.startsWith('=> ')) return;
-          lines.off('line', onLine);
-          const reply = JSON.parse(line.slice(3));
-          if (reply.error === undefined) resolve(reply.seconds);
-          else reject(new Error(reply.error));
-        };
-        lines.on('line', onLine);
-        void ended.then((why) => reject(new Error(`${command} ${args.join(' ')}: ${why}`)));
+        waiting = { resolve, reject };
+        if (over !== undefined) reject(over);
         child.stdin.write(`${JSON.stringify(request)}\n`);
       });
     },

@@ -49,7 +49,8 @@ Examples:
   hashtape verify runs/
   hashtape show runs/today.jsonl
 
-Exit status: 0 all held, 1 a fault was found, 2 it could not be graded (usage, unreadable, missing).
+Exit status: 0 all held, 1 a fault was found, 2 it could not be graded (usage,
+unreadable, missing).
 `;
 
 const io = processIo();

@@ -29,7 +29,7 @@ export function progressOf(output: Output, title: string): Progress {
       shown = true;
       const much = total > 0 ? `${Math.floor((done / total) * 100)} %` : `${done} bytes`;
       const room = output.columns - much.length - 2;
-      output.write(`\r\u001b[2K${title.slice(0, Math.max(0, room))} ${much}`);
+      output.write(`\r\u001b[2K${title.slice(0, Math.max(0, room)).trimEnd()} ${much}`);
     },
     done() {
       if (shown) output.write('\r\u001b[2K');

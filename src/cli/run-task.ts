@@ -51,7 +51,7 @@ export async function runTask(task: string, flags: RunFlags, io: Io): Promise<Ex
     ...(flags.check === undefined ? {} : { check: commandCheck(flags.check, root.path) }),
   };
   checked(basis);
-  const live = new Live(io, flags, basis);
+  const live = new Live(io, flags, basis, root);
   if (said !== undefined) live.say(said);
   return live.run();
 }
@@ -61,12 +61,14 @@ class Live {
   readonly #io: Io;
   readonly #flags: RunFlags;
   readonly #basis: RunOptions;
+  readonly #root: Root;
   readonly #display: Display;
 
-  constructor(io: Io, flags: RunFlags, basis: RunOptions) {
+  constructor(io: Io, flags: RunFlags, basis: RunOptions, root: Root) {
     this.#io = io;
     this.#flags = flags;
     this.#basis = basis;
+    this.#root = root;
     // With --json, stdout is for the outcome alone.
     const text = flags.json === true ? io.err : io.out;
     this.#display = new Display(io.err, text, basis.budget ?? {});
@@ -80,6 +82,7 @@ class Live {
     const { out, durability } = this.#flags;
     const { task, model } = this.#basis;
     const store = await createOut({ out, task, durability, now: new Date() });
+    this.#root.keep(await realpath(store.location));
     this.say(`model ${oneLine(model.id ?? 'custom')}, transcript ${oneLine(store.location)}`);
     const interrupt = takeInterrupts((what) => this.#announce(what));
     const ask = this.#asking(interrupt.signal);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { type Io } from './io.ts';
 import { amount, positiveNumber, wholeNumber } from './numbers.ts';
 
@@ -34,22 +34,31 @@ export interface RunFlags {
 }
 
 /** The built-in tools that can be asked for. */
-export type BuiltIn = 'fs' | 'fs:write' | 'shell';
+export type BuiltIn = (typeof BUILT_IN)[number];
+
+const BUILT_IN = ['fs', 'fs:write', 'shell'] as const;
 
 const HELP = `
-Models: openai:NAME and anthropic:NAME take their keys and addresses from OPENAI_API_KEY, OPENAI_BASE_URL,
-ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL; ollama:NAME is a local Ollama (OLLAMA_HOST); scripted:FILE needs
-no model at all. Without --model, HASHTAPE_MODEL is taken, else the first model of a local Ollama.
+Models: openai:NAME and anthropic:NAME take keys and addresses from OPENAI_API_KEY,
+OPENAI_BASE_URL, ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL; ollama:NAME is a local
+Ollama (OLLAMA_HOST); scripted:FILE needs no model at all. Without --model,
+HASHTAPE_MODEL is taken, else the first model of a local Ollama.
 
-The model's text goes to stdout, everything else to stderr. Ctrl-C ends the run and seals its transcript.
+The file tools stay below the root. The shell does not: it can do all that you can.
 
-Exit status: 0 the model ended the run by itself and the check, if there is one, held; 1 something else
-stopped it, or the check failed; 2 it could not be started.
+The model's text goes to stdout, everything else to stderr. Ctrl-C ends the run and
+seals its transcript.
+
+Exit status: 0 the model ended the run by itself and the check, if there is one,
+held; 1 something else stopped it, or the check failed; 2 it could not be started.
 
 Examples:
-  hashtape run --model scripted:examples/scripted-add.json --tools examples/tools-add.mjs "What is 2 + 40?"
-  hashtape run --model openai:gpt-5-mini --with fs --max-tokens 50000 "Which files here have no tests?"
-  hashtape run --with fs:write --with shell --ask --check "npm test" "Mend the failing test."
+  hashtape run --model scripted:examples/scripted-add.json \\
+    --tools examples/tools-add.mjs "What is 2 + 40?"
+  hashtape run --model openai:gpt-5-mini --with fs --max-tokens 50000 \\
+    "Which files here have no tests?"
+  hashtape run --with fs:write --with shell --ask --check "npm test" \\
+    "Mend the failing test."
 `;
 
 /** Declares the command. */
@@ -75,25 +84,20 @@ function modelOptions(command: Command): void {
 }
 
 function toolOptions(command: Command): void {
+  const file = new Option(
+    '-t, --tools <file>',
+    'a module whose default export is a tool or a list of them (repeatable)',
+  );
+  const builtIn = new Option(
+    '-w, --with <tools>',
+    'built-in tools (repeatable): fs reads files below the root, fs:write changes them too, shell runs any command',
+  );
   command
-    .option(
-      '-t, --tools <file>',
-      'a module whose default export is a tool or a list (repeatable)',
-      add,
-      [],
-    )
-    .addOption(
-      new Option(
-        '-w, --with <tools>',
-        'built-in tools: fs reads files below the root, fs:write changes them too, shell runs any command (repeatable)',
-      )
-        .choices(['fs', 'fs:write', 'shell'])
-        .default([]),
-    )
+    .addOption(file.default([], 'none').argParser(add))
+    .addOption(builtIn.default([], 'none').argParser(addBuiltIn))
     .option('--root <dir>', 'the folder of the built-in tools and of --check', '.')
     .option('--ask', "ask before every tool that isn't read-only")
     .option('--check <command>', 'run this at the end, in the root; exit status 0 means success');
-  repeatable(command, '--with');
 }
 
 function budgetOptions(command: Command): void {
@@ -124,12 +128,10 @@ function add(value: string, list: readonly string[]): readonly string[] {
   return [...list, value];
 }
 
-/** Keeps the check of an option's choices, and collects. */
-function repeatable(command: Command, name: string): void {
-  const option = command.options.find(({ long }) => long === name);
-  const parse = option?.parseArg;
-  option?.argParser((value: string, list: readonly string[]) => {
-    parse?.(value, value);
-    return add(value, list);
-  });
+function addBuiltIn(value: string, list: readonly BuiltIn[]): readonly BuiltIn[] {
+  const found = BUILT_IN.find((name) => name === value);
+  if (found === undefined) {
+    throw new InvalidArgumentError(`Allowed choices are ${BUILT_IN.join(', ')}.`);
+  }
+  return [...list, found];
 }

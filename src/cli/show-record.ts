@@ -75,7 +75,7 @@ function turnLines(payload: JsonObject, view: View): readonly string[] | null {
     ...(isJsonArray(attempts) ? field('failed attempts', attempts, view) : []),
     ...(stop === undefined || stop === 'end' ? [] : field('stop', stop, view)),
     ...(payload['provider'] === undefined ? [] : field('provider', payload['provider'], view)),
-    view.style('quiet', `  usage: ${isJsonObject(usage) ? usageWords(usage) : 'unknown'}`),
+    ...field('usage', isJsonObject(usage) ? usageWords(usage) : 'unknown', view),
   ];
 }
 
@@ -133,7 +133,7 @@ function permitWords({ decision, reason, asked }: JsonObject): string {
 
 function usageWords(usage: JsonObject): string {
   const counted = Object.entries(usage).filter(([, tokens]) => tokens !== null);
-  return counted.map(([name, tokens]) => `${oneLine(name)} ${json(tokens)}`).join(', ');
+  return counted.map(([name, tokens]) => `${name} ${json(tokens)}`).join(', ');
 }
 
 function members(object: JsonObject, without: readonly string[] = []): string {

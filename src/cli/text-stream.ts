@@ -38,6 +38,7 @@ export class TextStream {
    * it is written whole. Undefined if there is no turn.
    */
   end(content: string | undefined): void {
+    this.#write(this.#half);
     if (content !== undefined && content !== this.#streamed) {
       this.#newLine();
       this.#write(content);

@@ -10,8 +10,9 @@ import { count } from './words.ts';
 
 /** Said once when everything holds: what a chain without signatures can't show. */
 export const CAVEAT: string =
-  'Unsigned: this shows that the records still fit together, not who wrote them. Someone who rewrites the\n' +
-  'rest of a file from a record on, with new hashes, is not caught; --head with a head kept elsewhere does that.';
+  'Unsigned: this shows that the records fit together, not who wrote them. It does\n' +
+  'not catch someone who rewrote a file to its end with new hashes; comparing the\n' +
+  'head with one that was kept elsewhere (--head) does.';
 
 /** Why an audit log isn't graded. */
 export const AUDIT_LOG =
@@ -54,7 +55,8 @@ export function meaning(fault: Fault, verdict: Verdict): string {
 const DAMAGED =
   'This line is not a record as hashtape writes it: the file was damaged or edited, or is no transcript.';
 
-const MEANINGS: Readonly<Record<Reason, string>> = {
+/** What each fault means. */
+export const MEANINGS: Readonly<Record<Reason, string>> = {
   unreadable: "The file can't be read, so nothing is said about it.",
   torn_tail:
     'The last line is unfinished, as a crash during a write leaves it. By itself that is no sign of an edit.',

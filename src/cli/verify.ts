@@ -30,16 +30,16 @@ type Finding =
 const HELP = `
 A folder stands for its *.jsonl files, at any depth.
 
-A transcript without a final record (a run in progress, a crash, or a cut end) counts as a fault;
---allow-open accepts it.
+A transcript without a final record (a run in progress, a crash, or a cut end)
+counts as a fault; --allow-open accepts it.
 
-Exit status: 2 if any file could not be graded (missing, unreadable, not a transcript of this version),
-else 1 if any has a fault, else 0.
+Exit status: 2 if any file could not be graded (missing, unreadable, or of a kind
+that this version does not grade), else 1 if any has a fault, else 0.
 
 Examples:
   hashtape verify runs/today.jsonl
   hashtape verify runs/ --json
-  hashtape verify today.jsonl --head 3f1c…  (the head that you kept elsewhere, all 64 digits)
+  hashtape verify today.jsonl --head 3f1c…  (all 64 digits of a head kept elsewhere)
 `;
 
 /** Declares the command. */

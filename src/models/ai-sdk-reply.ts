@@ -6,44 +6,40 @@
 import { type Delta, type ModelReply, type ReplyStop } from '../run/model.ts';
 import { type Usage } from '../run/usage.ts';
 import { canonicalJson, type JsonObject } from '../transcript/index.ts';
-import { streamedError } from './ai-sdk-error.ts';
 import { carried, type ReplyPart } from './ai-sdk-prompt.ts';
-import { membersOf } from './ai-sdk-types.ts';
-import { aiSdkUsage } from './ai-sdk-usage.ts';
+import { deliver } from './exchange.ts';
+import { bodyError, brokenReply, type FailureContext } from './failure.ts';
 import { AttemptError } from './retry.ts';
+import { aiSdkUsage } from './usage.ts';
+import { membersOf, text } from './wire.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** A reply and its failure, if it failed after it had begun. */
+/** What came of an answer. */
 export interface Collected {
   readonly parts: readonly ReplyPart[];
   /** The `finish` part of a stream, or the result itself; undefined if the stream ended without. */
   readonly finish: Members | undefined;
-  /** The first `error` part. */
-  readonly failure?: { readonly error: unknown };
+  /** The first `error` part, after which a `finish` may follow all the same. */
+  readonly failed: Members | undefined;
 }
 
-/** The reply of `doGenerate`. */
-export function fromResult(result: unknown): Collected {
+/** The answer of `doGenerate`. */
+export function resultParts(result: unknown): Collected {
   const finish = membersOf(result);
-  if (!Array.isArray(finish['content'])) {
-    throw new AttemptError({
-      message: 'the model returned something without content',
-      retryable: false,
-      usage: null,
-    });
-  }
-  const parts = finish['content'].map((item: unknown) => contentPart(membersOf(item)));
-  return { parts: parts.filter((part) => part !== null), finish };
+  const { content } = finish;
+  if (!Array.isArray(content)) throw unusable('something without content');
+  const parts = content.map((item: unknown) => contentPart(membersOf(item)));
+  return { parts: parts.filter((part) => part !== null), finish, failed: undefined };
 }
 
-/** Collects the parts of a stream. */
-export class StreamParts {
-  readonly #parts: ReplyPart[] = [];
-  readonly #open = new Map<string, ReplyPart>();
+/** The answer of `doStream`, as it comes. */
+export class StreamParts implements Collected {
+  readonly parts: ReplyPart[] = [];
+  finish: Members | undefined;
+  failed: Members | undefined;
   readonly #onDelta: (delta: Delta) => void;
-  #finish: Members | undefined;
-  #failure: { readonly error: unknown } | undefined;
+  readonly #open = new Map<string, ReplyPart>();
 
   constructor(onDelta: (delta: Delta) => void) {
     this.#onDelta = onDelta;
@@ -52,82 +48,56 @@ export class StreamParts {
   /** Takes one part; returns whether it was the last. Parts it doesn't know are passed over. */
   take(value: unknown): boolean {
     const part = membersOf(value);
-    switch (part['type']) {
-      case 'tool-input-delta':
-        this.#delta('arguments', part['delta']);
-        break;
-      case 'tool-call': {
-        const call = contentPart(part);
-        if (call !== null) this.#parts.push(call);
-        break;
-      }
-      case 'error':
-        this.#failure ??= { error: part['error'] };
-        break;
-      case 'finish':
-        this.#finish = part;
-        return true;
-      default:
-        if (/^text-(start|delta|end)$/.test(String(part['type']))) this.#piece('text', part);
-        if (/^reasoning-(start|delta|end)$/.test(String(part['type'])))
-          this.#piece('reasoning', part);
+    const [, type, step] = /^(text|reasoning)-(start|delta|end)$/.exec(String(part['type'])) ?? [];
+    if (type === 'text' || type === 'reasoning') this.#grow(type, step === 'start', part);
+    if (part['type'] === 'tool-input-delta') this.#deliver('arguments', part);
+    if (part['type'] === 'tool-call') {
+      const call = contentPart(part);
+      if (call !== null) this.parts.push(call);
     }
-    return false;
+    if (part['type'] === 'error') this.failed ??= part;
+    if (part['type'] !== 'finish') return false;
+    this.finish = part;
+    return true;
   }
 
-  collected(): Collected {
-    const failure = this.#failure === undefined ? {} : { failure: this.#failure };
-    return { parts: this.#parts, finish: this.#finish, ...failure };
-  }
-
-  #piece(type: 'text' | 'reasoning', part: Members): void {
+  /** Providers use an id again for the next block, so a start always opens a new one. */
+  #grow(type: 'text' | 'reasoning', isStart: boolean, part: Members): void {
     const key = `${type}:${String(part['id'])}`;
-    // Providers use an id again for the next block, so a start always opens a new one.
-    const known = part['type'] === `${type}-start` ? undefined : this.#open.get(key);
-    const open = known ?? { type, text: '' };
-    if (open !== known) {
-      this.#parts.push(open);
+    let open = isStart ? undefined : this.#open.get(key);
+    if (open === undefined) {
+      open = { type, text: '' };
+      this.parts.push(open);
       this.#open.set(key, open);
     }
-    if (open.type === 'tool-call') return;
-    open.text += this.#delta(type, part['delta']);
-    const data = metadata(part);
-    if (data !== undefined) open.metadata = data;
+    open.text += this.#deliver(type, part);
+    open.metadata = metadata(part) ?? open.metadata;
   }
 
-  #delta(kind: Delta['kind'], text: unknown): string {
-    if (typeof text !== 'string' || text === '') return '';
-    this.#onDelta({ kind, text });
-    return text;
+  #deliver(kind: Delta['kind'], { delta }: Members): string {
+    return deliver(this.#onDelta, kind, typeof delta === 'string' ? delta : '');
   }
 }
 
 /**
  * The reply that was collected.
  *
- * @param now milliseconds since the Unix epoch, for `Retry-After` dates.
  * @throws {AttemptError} if it failed, broke off, or ended in an error of the model.
  */
-export function replyOf(collected: Collected, provider: string, now: () => number): ModelReply {
-  const { finish, failure } = collected;
-  const usage = finish === undefined ? null : aiSdkUsage(finish['usage'], provider);
-  if (failure !== undefined) throw streamedError(failure.error, usage, now);
-  if (finish === undefined) {
-    throw new AttemptError({
-      message: 'the answer broke off before its end',
-      retryable: true,
-      label: 'interrupted',
-      usage: null,
-    });
-  }
+export function replyOf(
+  { parts, finish, failed }: Collected,
+  provider: string,
+  context: FailureContext,
+): ModelReply {
+  const usage = finish === undefined ? null : aiSdkUsage(finish['usage']);
+  if (failed !== undefined) throw bodyError(failed['error'], null, usage, context);
+  if (finish === undefined) throw brokenReply('the answer broke off before its end', null);
   const stop = stopOf(finish['finishReason'], usage);
-  const parts = collected.parts.map(wellFormed).filter((part) => !isEmpty(part));
-  const data = carried(provider, parts);
+  const whole = parts.map(wellFormed).filter((part) => !isEmpty(part));
+  const data = carried(provider, whole);
   return {
-    content: parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
-    toolCalls: parts
-      .filter((part) => part.type === 'tool-call')
-      .map(({ id, name, input }) => ({ id, name, arguments: input })),
+    content: whole.map((part) => (part.type === 'text' ? part.text : '')).join(''),
+    toolCalls: whole.flatMap(({ call }) => call ?? []),
     usage,
     stop,
     ...(data === undefined ? {} : { provider: data }),
@@ -137,67 +107,58 @@ export function replyOf(collected: Collected, provider: string, now: () => numbe
 /** v2 gives a word; v3 and v4 give theirs as `unified` and the provider's as `raw`. */
 function stopOf(reason: unknown, usage: Usage | null): ReplyStop {
   const { unified, raw } = typeof reason === 'string' ? { unified: reason } : membersOf(reason);
-  const detail = typeof raw === 'string' && raw !== '' ? ` (${raw})` : '';
   // Gemini's words for a call that it began and could not make; there is nothing to run.
   const malformed = /^(MALFORMED|UNEXPECTED_TOOL|TOO_MANY_TOOL)/.test(String(raw));
-  if (malformed || unified === 'error') {
-    const message = `the model ended its answer with an error${detail}`;
-    throw new AttemptError({ message, retryable: true, label: 'model error', usage });
-  }
-  if (unified === 'interrupted') {
-    const message = `the answer was interrupted${detail}`;
-    throw new AttemptError({ message, retryable: true, label: 'interrupted', usage });
-  }
+  const problem =
+    malformed || unified === 'error' ? 'the model ended its answer with an error' : '';
+  const broken = unified === 'interrupted' ? 'the answer was interrupted' : problem;
+  const detail = text(raw) === '' ? '' : ` (${text(raw)})`;
+  if (broken !== '') throw brokenReply(`${broken}${detail}`, null, usage);
   if (unified === 'length') return 'length';
   return unified === 'content-filter' ? 'refused' : 'end';
 }
 
 /** A part of a result; null for what isn't text, reasoning, or a call that is ours to run. */
 function contentPart(part: Members): ReplyPart | null {
-  const { type, text, toolCallId, toolName, input } = part;
-  const data = metadata(part);
-  const extra = data === undefined ? {} : { metadata: data };
-  if ((type === 'text' || type === 'reasoning') && typeof text === 'string') {
-    return { type, text, ...extra };
+  const { type, text: said, toolCallId, toolName, input } = part;
+  if ((type === 'text' || type === 'reasoning') && typeof said === 'string') {
+    return { type, text: said, metadata: metadata(part) };
   }
   if (type !== 'tool-call' || part['providerExecuted'] === true) return null;
-  return {
-    type,
-    id: typeof toolCallId === 'string' ? toolCallId : '',
-    name: typeof toolName === 'string' ? toolName : '',
-    // The interface says a string of JSON; an object from a lax provider is as good.
-    input: typeof input === 'string' ? input : (recordable(input ?? {}, 'arguments') as JsonObject),
-    ...extra,
-  };
+  // The interface says a string of JSON; an object from a lax provider is as good.
+  const args = typeof input === 'string' ? input : recordable(input ?? {}, 'arguments');
+  const call = { id: text(toolCallId), name: text(toolName), arguments: args };
+  return { type, text: '', call, metadata: metadata(part) };
 }
 
-function metadata(part: Members): JsonObject | undefined {
-  const { providerMetadata } = part;
+function metadata({ providerMetadata }: Members): JsonObject | undefined {
   if (typeof providerMetadata !== 'object' || providerMetadata === null) return undefined;
-  // An object stays one through JSON.
-  return recordable(providerMetadata, 'providerMetadata') as JsonObject;
+  return recordable(providerMetadata, 'providerMetadata');
 }
 
 /** A value as the JSON that it would be sent as; providers leave `undefined` in what should be JSON. */
-function recordable(value: unknown, what: string): unknown {
+function recordable(value: unknown, what: string): JsonObject {
   try {
-    const data: unknown = JSON.parse(JSON.stringify(value));
+    // An object stays one through JSON; the loop looks at arguments itself.
+    const data = JSON.parse(JSON.stringify(value)) as JsonObject;
     canonicalJson(data);
     return data;
   } catch (error) {
-    const message = `the model returned ${what} that can't be recorded`;
-    throw new AttemptError({ message, retryable: false, usage: null }, { cause: error });
+    throw unusable(`${what} that can't be recorded`, error);
   }
+}
+
+function unusable(what: string, cause?: unknown): AttemptError {
+  const message = `the model returned ${what}`;
+  return new AttemptError({ message, retryable: false, usage: null }, { cause });
 }
 
 /** Without the lone surrogates that a stream cut in the middle of a character leaves. */
 function wellFormed(part: ReplyPart): ReplyPart {
-  return part.type === 'tool-call'
-    ? { ...part, id: part.id.toWellFormed(), name: part.name.toWellFormed() }
-    : { ...part, text: part.text.toWellFormed() };
+  return { ...part, text: part.text.toWellFormed() };
 }
 
 /** Providers refuse empty texts; an empty part with metadata may be reasoning that is encrypted. */
-function isEmpty(part: ReplyPart): boolean {
-  return part.type !== 'tool-call' && part.text === '' && part.metadata === undefined;
+function isEmpty({ text: said, call, metadata: data }: ReplyPart): boolean {
+  return said === '' && call === undefined && data === undefined;
 }

@@ -3,41 +3,44 @@
  * code of our own for each.
  *
  * The interface re-writes arguments and hides the provider's bytes, so what a transcript records of such
- * a model is what the SDK made of the answer.
+ * a model is what the SDK made of the answer. It had three majors in two years and several copies may be
+ * installed, so only what is used of it is named here, and what it returns is checked.
  *
  * @module
  */
 import { type Model, type ModelReply, type ModelRequest, type Price } from '../run/model.ts';
-import { thrownError } from './ai-sdk-error.ts';
 import { prompt } from './ai-sdk-prompt.ts';
-import { fromResult, replyOf, StreamParts, type Collected } from './ai-sdk-reply.ts';
-import {
-  membersOf,
-  type AiSdkCallOptions,
-  type AiSdkModel,
-  type AiSdkSettings,
-  type ProviderOptions,
-} from './ai-sdk-types.ts';
-import { AttemptError, retryPolicy, withRetries, type RetryOptions } from './retry.ts';
-import { plain } from './wire.ts';
+import { replyOf, resultParts, StreamParts, type Collected } from './ai-sdk-reply.ts';
+import { abortedRequest, requestError } from './failure.ts';
+import { retryPolicy, withRetries, type RetryOptions } from './retry.ts';
+import { membersOf, plain } from './wire.ts';
 
-export { type AiSdkModel, type AiSdkSettings } from './ai-sdk-types.ts';
+/** What a model of the AI SDK is asked: the options of a call that are the same in v2, v3 and v4. */
+export interface AiSdkCallOptions {
+  prompt: object[];
+  tools?: object[];
+  toolChoice?: { type: 'auto' };
+  maxOutputTokens?: number;
+  abortSignal?: AbortSignal;
+}
 
-/** Settings of {@link fromAiSdk}. */
+/** A language model of the AI SDK, as its packages make it: `google('gemini-2.5-flash')`. */
+export interface AiSdkModel {
+  readonly specificationVersion: 'v2' | 'v3' | 'v4';
+  readonly provider: string;
+  readonly modelId: string;
+  // Methods, so that models whose options are typed more closely are taken.
+  doGenerate(options: AiSdkCallOptions): PromiseLike<object>;
+  doStream(options: AiSdkCallOptions): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
+}
+
+/** Settings of {@link fromAiSdk}. The model's own (temperature and the like) are set in the AI SDK. */
 export interface AiSdkOptions extends RetryOptions {
   /** What a run with a cost budget charges. */
   readonly price?: Price;
   /** Whether answers are streamed, which the idle limits need. Default true. */
   readonly stream?: boolean;
-  /** The most output tokens of one answer. Some providers take the model's maximum if none is given. */
-  readonly maxOutputTokens?: number;
-  /** Temperature and the like, handed on as they are. */
-  readonly settings?: AiSdkSettings;
-  /** Options for the provider, by its name. */
-  readonly providerOptions?: ProviderOptions;
 }
-
-const VERSIONS: ReadonlySet<unknown> = new Set(['v2', 'v3', 'v4']);
 
 /**
  * A model of the AI SDK (specification v2, v3 or v4), as in `fromAiSdk(google('gemini-2.5-flash'))`.
@@ -49,22 +52,21 @@ const VERSIONS: ReadonlySet<unknown> = new Set(['v2', 'v3', 'v4']);
  */
 export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   checkModel(model);
-  checkLimit(options.maxOutputTokens);
   const policy = retryPolicy(options);
   const { price, stream = true } = options;
-  const now = (): number => policy.clock.now();
+  // The SDK holds the keys, so none can be named here; those of known form are masked all the same.
+  const context = { secrets: [], clock: policy.clock };
 
   const answer = async (request: ModelRequest): Promise<ModelReply> => {
-    const call = callOptions(request, options, model.provider);
+    const call = callOptions(request, model.provider);
     return withRetries(policy, request, async () => {
       try {
         const collected = stream
           ? await streamed(model, call, request)
-          : fromResult(await model.doGenerate(call));
-        return replyOf(collected, model.provider, now);
+          : resultParts(await model.doGenerate(call));
+        return replyOf(collected, model.provider, context);
       } catch (error) {
-        if (request.signal.aborted) throw aborted(error);
-        throw thrownError(error, now);
+        throw request.signal.aborted ? abortedRequest(error) : requestError(error, context);
       }
     });
   };
@@ -72,25 +74,19 @@ export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model 
   return Object.assign(answer, { id }, price === undefined ? {} : { price });
 }
 
-function callOptions(
-  request: ModelRequest,
-  options: AiSdkOptions,
-  provider: string,
-): AiSdkCallOptions {
-  const limits = [request.maxOutputTokens, options.maxOutputTokens].filter((n) => n !== undefined);
+function callOptions(request: ModelRequest, provider: string): AiSdkCallOptions {
+  const { messages, maxOutputTokens, signal } = request;
   const tools = request.tools.map(({ name, description, inputSchema }) => ({
-    type: 'function' as const,
+    type: 'function',
     name,
     description,
-    inputSchema: membersOf(plain(inputSchema)),
+    inputSchema: plain(inputSchema),
   }));
   return {
-    ...options.settings,
-    prompt: prompt(request.messages, provider),
+    prompt: prompt(messages, provider),
     ...(tools.length === 0 ? {} : { tools, toolChoice: { type: 'auto' } }),
-    ...(limits.length === 0 ? {} : { maxOutputTokens: Math.min(...limits) }),
-    ...(options.providerOptions === undefined ? {} : { providerOptions: options.providerOptions }),
-    abortSignal: request.signal,
+    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
+    abortSignal: signal,
   };
 }
 
@@ -110,7 +106,7 @@ async function streamed(
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done || parts.take(value)) return parts.collected();
+      if (done || parts.take(value)) return parts;
     }
   } finally {
     signal.removeEventListener('abort', cancel);
@@ -118,17 +114,19 @@ async function streamed(
   }
 }
 
-function aborted(cause: unknown): AttemptError {
-  return new AttemptError({ message: 'aborted', retryable: false, usage: null }, { cause });
-}
-
 function checkModel(model: unknown): void {
-  const { specificationVersion, provider, modelId, doGenerate, doStream } = membersOf(model);
-  if (!VERSIONS.has(specificationVersion)) {
+  const {
+    specificationVersion: version,
+    provider,
+    modelId,
+    doGenerate,
+    doStream,
+  } = membersOf(model);
+  if (!['v2', 'v3', 'v4'].includes(String(version))) {
     const got =
       typeof model === 'string'
         ? `the name ${JSON.stringify(model)}; make the model with its provider's package`
-        : `specificationVersion ${String(specificationVersion)}`;
+        : `specificationVersion ${String(version)}`;
     throw new TypeError(
       `fromAiSdk: expected a language model of the AI SDK (v2, v3 or v4), got ${got}`,
     );
@@ -138,11 +136,5 @@ function checkModel(model: unknown): void {
   }
   if (typeof doGenerate !== 'function' || typeof doStream !== 'function') {
     throw new TypeError('fromAiSdk: not a language model: it has no doGenerate or no doStream');
-  }
-}
-
-function checkLimit(limit: number | undefined): void {
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit > 0)) {
-    throw new TypeError(`maxOutputTokens: expected an integer of at least 1, got ${limit}`);
   }
 }

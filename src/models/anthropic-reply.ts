@@ -4,7 +4,7 @@
  * @module
  */
 import { type Delta, type ReplyCall, type ReplyStop } from '../run/model.ts';
-import { tokenCount, usageOf, type Usage } from '../run/usage.ts';
+import { type Usage } from '../run/usage.ts';
 import {
   canonicalJson,
   isJsonObject,
@@ -13,21 +13,8 @@ import {
   type JsonValue,
 } from '../transcript/index.ts';
 import { deliver, type Collector } from './exchange.ts';
-import { identifier, member, members, number, outputParts, text } from './wire.ts';
-
-/**
- * Five disjoint counters from Anthropic's, where `input_tokens` excludes both cache counters and
- * `output_tokens` includes thinking.
- */
-export function anthropicUsage(usage: JsonValue | undefined): Usage | null {
-  const count = (...path: string[]): number | null => tokenCount(number(member(usage, ...path)));
-  return usageOf({
-    input: count('input_tokens'),
-    cacheRead: count('cache_read_input_tokens'),
-    cacheWrite: count('cache_creation_input_tokens'),
-    ...outputParts(count('output_tokens'), count('output_tokens_details', 'thinking_tokens')),
-  });
-}
+import { anthropicUsage } from './usage.ts';
+import { identifier, member, members, text } from './wire.ts';
 
 /** What one answer held. */
 export interface AnthropicReply {
@@ -41,27 +28,30 @@ export interface AnthropicReply {
 
 /** A block as it grows. */
 interface Growing {
-  /** Every member but what the deltas add to. */
-  readonly start: JsonObject;
-  readonly added: Map<string, string>;
-  readonly citations: JsonValue[];
+  readonly block: { [name: string]: JsonValue };
+  /** A tool's input, as the text that streamed in. */
   json: string;
 }
 
-/** The members that deltas add text to, by the delta's type. */
-const TEXT_DELTAS: ReadonlyMap<string, { readonly name: string; readonly kind?: Delta['kind'] }> =
-  new Map([
-    ['text_delta', { name: 'text', kind: 'text' }],
-    ['thinking_delta', { name: 'thinking', kind: 'reasoning' }],
-    ['signature_delta', { name: 'signature' }],
-  ]);
+/** The members that a delta's text is added to, by the delta's type, and what they are to a listener. */
+const TEXTS = new Map<string, { readonly name: string; readonly kind?: Delta['kind'] }>([
+  ['text_delta', { name: 'text', kind: 'text' }],
+  ['thinking_delta', { name: 'thinking', kind: 'reasoning' }],
+  ['signature_delta', { name: 'signature' }],
+]);
+
+const STOPS = new Map<string, AnthropicReply['stop']>([
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['refusal', 'refused'],
+  ['pause_turn', 'pause'],
+]);
 
 /** Gathers a Messages answer. */
 export class AnthropicCollector implements Collector {
-  begun = false;
-  ended = false;
   readonly #onDelta: (delta: Delta) => void;
-  readonly #blocks = new Map<number, Growing>();
+  /** By index, in the order in which they began. */
+  readonly #blocks = new Map<JsonValue | undefined, Growing>();
   #usage: JsonObject = {};
   #stop = '';
   #hasMessage = false;
@@ -70,96 +60,78 @@ export class AnthropicCollector implements Collector {
     this.#onDelta = onDelta;
   }
 
-  event(value: JsonValue): void {
-    const index = Number(number(member(value, 'index')) ?? 0);
-    switch (member(value, 'type')) {
-      case 'message_start':
-        this.begun = true;
-        this.#hasMessage = true;
-        this.#count(member(value, 'message', 'usage'));
-        // Its output count is a placeholder (1): only `message_delta` counts output.
-        this.#usage = { ...this.#usage, output_tokens: null };
-        break;
-      case 'content_block_start':
-        this.#open(index, member(value, 'content_block'));
-        break;
-      case 'content_block_delta':
-        this.#grow(index, member(value, 'delta'));
-        break;
-      case 'message_delta':
-        this.#stop = text(member(value, 'delta', 'stop_reason'));
-        this.#count(member(value, 'usage'));
-        break;
-      case 'message_stop':
-        this.end();
-        break;
-      default:
-      // Pings, block ends, and event types yet to come.
+  event(value: JsonValue): boolean {
+    const type = member(value, 'type');
+    const index = member(value, 'index');
+    if (type === 'message_start') {
+      this.#hasMessage = true;
+      this.#count(member(value, 'message', 'usage'));
+      // Its output count is a placeholder (1): only `message_delta` counts output.
+      this.#usage = { ...this.#usage, output_tokens: null };
     }
+    if (type === 'content_block_start') this.#open(index, member(value, 'content_block'));
+    if (type === 'content_block_delta') this.#grow(index, member(value, 'delta'));
+    if (type === 'message_delta') {
+      this.#stop = text(member(value, 'delta', 'stop_reason'));
+      this.#count(member(value, 'usage'));
+    }
+    return type === 'message_stop';
   }
 
   body(value: JsonValue): void {
-    this.begun = true;
-    this.ended = true;
     this.#hasMessage = member(value, 'content') !== undefined;
     members(member(value, 'content')).forEach((block, index) => this.#open(index, block));
     this.#stop = text(member(value, 'stop_reason'));
     this.#count(member(value, 'usage'));
   }
 
-  end(): void {
-    this.ended = true;
-  }
-
-  problem(): string | null {
-    if (!this.ended) return 'the stream ended before the answer did';
-    return this.#hasMessage ? null : 'the answer has no message';
-  }
-
   usage(): Usage | null {
     return anthropicUsage(this.#usage);
   }
 
+  problem(ended: boolean): string | null {
+    if (!ended) return 'the stream ended before the answer did';
+    return this.#hasMessage ? null : 'the answer has no message';
+  }
+
   /** The reply, once {@link problem} is null. */
   reply(): AnthropicReply {
-    const growings = [...this.#blocks.entries()].toSorted(([a], [b]) => a - b);
-    const blocks = growings.map(([, block]) => finished(block));
+    const growing = [...this.#blocks.values()];
+    const texts = growing.filter(({ block }) => block['type'] === 'text');
+    const calls = growing.filter(({ block }) => block['type'] === 'tool_use');
     return {
-      content: blocks
-        .map((block) => (block['type'] === 'text' ? text(block['text']) : ''))
-        .join(''),
-      toolCalls: growings
-        .filter(([, block]) => block.start['type'] === 'tool_use')
-        .map(([, block]) => replyCall(block)),
+      content: texts.map(({ block }) => text(block['text'])).join(''),
+      toolCalls: calls.map(replyCall),
       usage: this.usage(),
-      stop: stopOf(this.#stop),
-      blocks,
+      stop: STOPS.get(this.#stop) ?? 'end',
+      blocks: growing.map(withInput),
     };
   }
 
-  #open(index: number, block: JsonValue | undefined): void {
+  #open(index: JsonValue | undefined, block: JsonValue | undefined): void {
     if (!isJsonObject(block)) return;
-    this.#blocks.set(index, growing(block));
+    this.#blocks.set(index, { block: { ...block }, json: '' });
     if (block['type'] === 'text') deliver(this.#onDelta, 'text', text(block['text']));
     if (block['type'] === 'thinking') deliver(this.#onDelta, 'reasoning', text(block['thinking']));
   }
 
-  #grow(index: number, delta: JsonValue | undefined): void {
-    const block = this.#blocks.get(index);
+  #grow(index: JsonValue | undefined, delta: JsonValue | undefined): void {
+    const growing = this.#blocks.get(index);
+    if (growing === undefined) return;
+    const { block } = growing;
     const type = text(member(delta, 'type'));
-    if (block === undefined) return;
-    if (type === 'input_json_delta') {
-      const piece = text(member(delta, 'partial_json'));
-      block.json += piece;
-      deliver(this.#onDelta, 'arguments', piece);
+    const { name, kind } = TEXTS.get(type) ?? {};
+    if (name !== undefined) {
+      const piece = text(member(delta, name));
+      block[name] = text(block[name]) + piece;
+      if (kind !== undefined) deliver(this.#onDelta, kind, piece);
     }
-    const citation = member(delta, 'citation');
-    if (type === 'citations_delta' && citation !== undefined) block.citations.push(citation);
-    const grows = TEXT_DELTAS.get(type);
-    if (grows === undefined) return;
-    const piece = text(member(delta, grows.name));
-    block.added.set(grows.name, (block.added.get(grows.name) ?? '') + piece);
-    if (grows.kind !== undefined) deliver(this.#onDelta, grows.kind, piece);
+    if (type === 'input_json_delta') {
+      growing.json += deliver(this.#onDelta, 'arguments', text(member(delta, 'partial_json')));
+    }
+    if (type === 'citations_delta') {
+      block['citations'] = [...members(block['citations']), member(delta, 'citation') ?? null];
+    }
   }
 
   /** Counts are cumulative, so the last one of each name holds; null says nothing. */
@@ -170,40 +142,14 @@ export class AnthropicCollector implements Collector {
   }
 }
 
-function growing(start: JsonObject): Growing {
-  return { start, added: new Map(), citations: [], json: '' };
-}
-
-/** The block with what its deltas added. */
-function finished({ start, added, citations, json }: Growing): JsonObject {
-  const block: { [key: string]: JsonValue } = { ...start };
-  for (const [name, addition] of added) block[name] = text(start[name]) + addition;
-  if (citations.length > 0) block['citations'] = [...members(start['citations']), ...citations];
-  if (json !== '') {
-    const parsed = parseJson(json);
-    if (parsed.ok) block['input'] = parsed.value;
-  }
-  return block;
+function withInput({ block, json }: Growing): JsonObject {
+  const parsed = parseJson(json);
+  return parsed.ok ? { ...block, input: parsed.value } : block;
 }
 
 /** The input is the text that streamed in; where none did, what the block began with, `{}` as a rule. */
-function replyCall({ start, json }: Growing): ReplyCall {
-  const input = start['input'];
-  const id = identifier(start['id']);
+function replyCall({ block, json }: Growing): ReplyCall {
+  const { id, name, input } = block;
   const whole = isJsonObject(input) ? canonicalJson(input) : '{}';
-  return { ...(id === '' ? {} : { id }), name: text(start['name']), arguments: json || whole };
-}
-
-function stopOf(reason: string): ReplyStop | 'pause' {
-  switch (reason) {
-    case 'max_tokens':
-    case 'model_context_window_exceeded':
-      return 'length';
-    case 'refusal':
-      return 'refused';
-    case 'pause_turn':
-      return 'pause';
-    default:
-      return 'end';
-  }
+  return { id: identifier(id), name: text(name), arguments: json || whole };
 }

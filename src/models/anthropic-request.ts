@@ -11,10 +11,16 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../transcript/index.ts';
-import { member, plain } from './wire.ts';
+import {
+  member,
+  plain,
+  withResultsTogether,
+  type AssistantMessage,
+  type ToolMessage,
+} from './wire.ts';
 
 /** A content block. */
-export type Block = Readonly<Record<string, unknown>>;
+type Block = Readonly<Record<string, unknown>>;
 
 /** A message on the wire. */
 export interface WireMessage {
@@ -31,28 +37,26 @@ export interface WireMessage {
 export function wireConversation(
   messages: readonly Message[],
   paused: readonly (readonly JsonObject[])[] = [],
-): {
-  readonly system: string | undefined;
-  readonly messages: readonly WireMessage[];
-} {
+): { readonly system: string | undefined; readonly messages: readonly WireMessage[] } {
   const ids = new WireIds();
   const system: string[] = [];
   const wire: WireMessage[] = [];
-  let turn: ToolTurn | null = null;
-  for (const message of messages) {
-    if (message.role === 'tool') {
-      turn ??= new ToolTurn(wire);
-      turn.add(message, ids);
-      continue;
-    }
-    turn = null;
-    if (message.role === 'system') system.push(message.content);
-    else if (message.role === 'user') wire.push({ role: 'user', content: message.content });
-    else pushAssistant(wire, assistantBlocks(message, ids));
+  for (const said of withResultsTogether(messages)) {
+    if (said.role === 'system') system.push(said.content);
+    else if (said.role === 'user') wire.push({ role: 'user', content: said.content });
+    else if (said.role === 'results')
+      wire.push({ role: 'user', content: resultBlocks(said.results, ids) });
+    else wire.push({ role: 'assistant', content: assistantBlocks(said, ids) });
   }
-  for (const blocks of paused) pushAssistant(wire, keptBlocks(blocks, [], ids));
-  trimLast(wire);
-  return { system: system.length === 0 ? undefined : system.join('\n\n'), messages: wire };
+  for (const blocks of paused) {
+    wire.push({ role: 'assistant', content: keptBlocks(blocks, [], ids) });
+  }
+  // A turn without content can't be said; the user messages around it are joined by the API.
+  const spoken = wire.filter(({ role, content }) => role === 'user' || content.length > 0);
+  return {
+    system: system.length === 0 ? undefined : system.join('\n\n'),
+    messages: trimLast(spoken),
+  };
 }
 
 /**
@@ -75,48 +79,28 @@ class WireIds {
   }
 }
 
-type ToolMessage = Extract<Message, { role: 'tool' }>;
-type AssistantMessage = Extract<Message, { role: 'assistant' }>;
-
-/** The one user message that answers all calls of a turn. */
-class ToolTurn {
-  readonly #wire: WireMessage[];
-  readonly #at: number;
-  readonly #results: Block[] = [];
-  readonly #notes: Block[] = [];
-
-  constructor(wire: WireMessage[]) {
-    this.#wire = wire;
-    this.#at = wire.length;
-  }
-
-  add(message: ToolMessage, ids: WireIds): void {
+function resultBlocks(results: readonly ToolMessage[], ids: WireIds): readonly Block[] {
+  const blocks = results.map(({ callId, ok, content }) => ({
+    type: 'tool_result',
+    tool_use_id: ids.of(callId),
     // An empty result has no content, but the API wants to know what an error was.
-    const content = message.content === '' && !message.ok ? 'failed' : message.content;
-    this.#results.push({
-      type: 'tool_result',
-      tool_use_id: ids.of(message.callId),
-      ...(content === '' ? {} : { content }),
-      ...(message.ok ? {} : { is_error: true }),
-    });
-    if (message.note !== undefined && !isBlank(message.note)) {
-      this.#notes.push({ type: 'text', text: message.note });
-    }
-    this.#wire[this.#at] = { role: 'user', content: [...this.#results, ...this.#notes] };
-  }
+    ...(content === '' && ok ? {} : { content: content || 'failed' }),
+    ...(ok ? {} : { is_error: true }),
+  }));
+  const notes = results.flatMap(({ note }) => textBlocks(note ?? ''));
+  return [...blocks, ...notes];
 }
 
 function assistantBlocks(message: AssistantMessage, ids: WireIds): readonly Block[] {
   const kept = member(message.provider, 'blocks');
   if (isJsonArray(kept)) return keptBlocks(kept, message.toolCalls, ids);
-  const text = isBlank(message.content) ? [] : [{ type: 'text', text: message.content }];
   const calls = message.toolCalls.map((call) => ({
     type: 'tool_use',
     id: ids.of(call.id),
     name: call.name,
     input: plain(inputOf(call)),
   }));
-  return [...text, ...calls];
+  return [...textBlocks(message.content), ...calls];
 }
 
 /** Blocks as the provider sent them, but for the ids of calls, which the loop may have changed. */
@@ -125,19 +109,16 @@ function keptBlocks(
   calls: readonly ToolCall[],
   ids: WireIds,
 ): readonly Block[] {
-  let next = 0;
-  const blocks: Block[] = [];
-  for (const value of kept) {
-    if (!isJsonObject(value)) continue;
-    const type = value['type'];
-    if (type === 'text' && isBlank(value['text'])) continue;
-    const id = type === 'tool_use' ? calls[next]?.id : undefined;
-    if (type === 'tool_use') next += 1;
-    // Plain JSON of an object is one.
-    const block = plain(value) as Block;
-    blocks.push(id === undefined ? block : { ...block, id: ids.of(id) });
-  }
-  return blocks;
+  const given = calls.values();
+  return kept
+    .filter(isJsonObject)
+    .filter((block) => block['type'] !== 'text' || !isBlank(block['text']))
+    .map((value) => {
+      // Plain JSON of an object is one.
+      const block = plain(value) as Block;
+      const call = block['type'] === 'tool_use' ? given.next().value : undefined;
+      return call === undefined ? block : { ...block, id: ids.of(call.id) };
+    });
 }
 
 /** The API takes objects only, so arguments that were no object go back as the loop read them: `{}`. */
@@ -146,19 +127,18 @@ function inputOf(call: ToolCall): JsonObject {
   return parsed?.ok === true && isJsonObject(parsed.value) ? parsed.value : call.arguments;
 }
 
-function pushAssistant(wire: WireMessage[], content: readonly Block[]): void {
-  // A turn without content can't be said; the user messages around it are joined by the API.
-  if (content.length > 0) wire.push({ role: 'assistant', content });
+/** The API refuses a last message of the assistant's that ends in white space. */
+function trimLast(wire: readonly WireMessage[]): readonly WireMessage[] {
+  const last = wire.at(-1);
+  if (last?.role !== 'assistant' || typeof last.content === 'string') return wire;
+  const block = last.content.at(-1);
+  if (block?.['type'] !== 'text') return wire;
+  const trimmed = { ...block, text: String(block['text']).trimEnd() };
+  return [...wire.slice(0, -1), { ...last, content: [...last.content.slice(0, -1), trimmed] }];
 }
 
-/** The API refuses a last message of the assistant's that ends in white space. */
-function trimLast(wire: WireMessage[]): void {
-  const last = wire.at(-1);
-  if (last?.role !== 'assistant' || typeof last.content === 'string') return;
-  const block = last.content.at(-1);
-  if (block?.['type'] !== 'text' || typeof block['text'] !== 'string') return;
-  const trimmed = { ...block, text: block['text'].trimEnd() };
-  wire[wire.length - 1] = { role: 'assistant', content: [...last.content.slice(0, -1), trimmed] };
+function textBlocks(text: string): readonly Block[] {
+  return isBlank(text) ? [] : [{ type: 'text', text }];
 }
 
 function isBlank(text: unknown): boolean {

@@ -6,19 +6,25 @@
  *
  * @module
  */
-import { type Clock } from '../run/clock.ts';
 import { type Delta } from '../run/model.ts';
 import { type Usage } from '../run/usage.ts';
 import { parseJson, type JsonValue } from '../transcript/index.ts';
-import { bodyError, brokenReply, requestError, type FailureContext } from './failure.ts';
+import {
+  abortedRequest,
+  bodyError,
+  brokenReply,
+  requestError,
+  type FailureContext,
+  type Headers,
+} from './failure.ts';
 import { AttemptError } from './retry.ts';
-import { serverEvents } from './sse.ts';
+import { serverEvents, type Bytes } from './sse.ts';
 import { member } from './wire.ts';
 
 /** What we use of a `Response`. */
 export interface RawResponse {
-  readonly headers: { get(name: string): string | null };
-  readonly body: AsyncIterable<Uint8Array> | null;
+  readonly headers: Headers;
+  readonly body: Bytes | null;
   text(): Promise<string>;
 }
 
@@ -27,27 +33,30 @@ export interface RawAnswer {
   asResponse(): Promise<RawResponse>;
 }
 
-/** Gathers an answer. */
-export interface Collector {
-  /** Takes a streamed event. */
-  event(value: JsonValue): void;
-  /** Takes an answer that came as one body. */
-  body(value: JsonValue): void;
-  /** The end marker came: nothing that matters follows. */
-  end(): void;
-  /** Whether output, or a count of it, has come: the attempt has cost something. */
-  readonly begun: boolean;
-  /** Whether the end marker came. */
-  readonly ended: boolean;
-  usage(): Usage | null;
-  /** Null if what came is a reply, else what it lacks. */
-  problem(): string | null;
+/** What the SDKs' `create` methods are told beside the body. */
+export interface SendOptions {
+  readonly signal: AbortSignal;
+  readonly maxRetries: number;
+  readonly timeout: number;
 }
 
-/** What an exchange needs beside its request. */
-export interface ExchangeContext extends FailureContext {
-  readonly clock: Clock;
+/** Gathers an answer. */
+export interface Collector {
+  /** Takes a streamed event; returns whether it was the last that matters. */
+  event(value: JsonValue): boolean;
+  /** Takes an answer that came as one body. */
+  body(value: JsonValue): void;
+  usage(): Usage | null;
+  /**
+   * Null if what came is a reply, else what it lacks.
+   *
+   * @param ended whether the end marker came.
+   */
+  problem(ended: boolean): string | null;
 }
+
+/** The longest time that Node's timers hold: the SDKs' own time-outs are off, as the loop has limits. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** After its end marker a stream gets this long to close, so that its connection can be used again. */
 const CLOSE_MS = 1000;
@@ -61,111 +70,100 @@ const CLOSE_MS = 1000;
  */
 export async function exchange(
   signal: AbortSignal,
-  send: (signal: AbortSignal) => Promise<RawResponse>,
+  send: (options: SendOptions) => RawAnswer,
   collector: Collector,
-  context: ExchangeContext,
+  context: FailureContext,
 ): Promise<void> {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
   try {
-    const response = await send(controller.signal);
-    if (isEventStream(response)) await readStream(response, collector, context, abort);
-    else await readBody(response, collector, context);
-    const problem = collector.problem();
+    const options = { signal: controller.signal, maxRetries: 0, timeout: NO_TIMEOUT_MS };
+    const response = await send(options).asResponse();
+    const isStream = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
+    const ended = isStream
+      ? await readStream(response, collector, context, abort)
+      : await readBody(response, collector, context);
+    const problem = collector.problem(ended);
     if (problem !== null) {
-      throw brokenReply(problem, response.headers, collector.ended ? collector.usage() : null);
+      throw brokenReply(problem, response.headers, ended ? collector.usage() : null);
     }
   } catch (error) {
-    if (!signal.aborted) throw requestError(error, context);
-    // What the provider did until then nobody counted.
-    throw new AttemptError({ message: 'aborted', retryable: false, usage: null }, { cause: error });
+    throw signal.aborted ? abortedRequest(error) : requestError(error, context);
   } finally {
     signal.removeEventListener('abort', abort);
     abort();
   }
 }
 
-/** Hands a piece of output on, unless it is empty. */
-export function deliver(onDelta: (delta: Delta) => void, kind: Delta['kind'], piece: string): void {
+/** Hands a piece of output on, unless it is empty; returns it. */
+export function deliver(
+  onDelta: (delta: Delta) => void,
+  kind: Delta['kind'],
+  piece: string,
+): string {
   if (piece !== '') onDelta({ kind, text: piece });
+  return piece;
 }
 
-function isEventStream(response: RawResponse): boolean {
-  return (response.headers.get('content-type') ?? '').includes('text/event-stream');
-}
-
+/** Returns whether the end marker came. */
 async function readStream(
-  response: RawResponse,
+  { headers, body }: RawResponse,
   collector: Collector,
-  context: ExchangeContext,
+  context: FailureContext,
   abort: () => void,
-): Promise<void> {
+): Promise<boolean> {
+  let begun = false;
+  let ended = false;
   let cancelClose: (() => void) | undefined;
+  const take = (event: string, data: string): boolean => {
+    if (data === '[DONE]') return true;
+    const parsed = parseJson(data);
+    if (!parsed.ok) throw brokenReply('the stream broke off inside an event', headers);
+    const error = errorIn(parsed.value, event);
+    if (error !== null) throw bodyError(error, headers, begun ? null : undefined, context);
+    begun = true;
+    return collector.event(parsed.value);
+  };
   try {
-    for await (const { event, data } of serverEvents(response.body ?? noBytes())) {
-      if (collector.ended || data === '') continue;
-      if (data === '[DONE]') collector.end();
-      else take(event, data, response, collector, context);
-      if (collector.ended) cancelClose = context.clock.timer(CLOSE_MS, abort);
+    for await (const { event, data } of serverEvents(body ?? [])) {
+      if (ended || data === '') continue;
+      ended = take(event, data);
+      if (ended) cancelClose = context.clock.timer(CLOSE_MS, abort);
     }
   } catch (error) {
     if (error instanceof AttemptError) throw error;
     // A whole reply stands, whatever then becomes of its connection.
-    if (collector.problem() !== null) throw cutOff(error, response, collector);
+    if (collector.problem(ended) !== null) throw cutOff(error, headers);
   } finally {
     cancelClose?.();
   }
-}
-
-function take(
-  event: string,
-  data: string,
-  response: RawResponse,
-  collector: Collector,
-  context: ExchangeContext,
-): void {
-  const parsed = parseJson(data);
-  if (!parsed.ok) {
-    throw brokenReply('the stream broke off inside an event', response.headers);
-  }
-  const error = errorIn(parsed.value, event);
-  if (error !== undefined) throw bodyError(error, response.headers, collector.begun, context);
-  collector.event(parsed.value);
+  return ended;
 }
 
 async function readBody(
   response: RawResponse,
   collector: Collector,
-  context: ExchangeContext,
-): Promise<void> {
-  let text: string;
-  try {
-    text = await response.text();
-  } catch (error) {
-    throw cutOff(error, response, collector);
-  }
+  context: FailureContext,
+): Promise<boolean> {
+  const { headers } = response;
+  const text = await response.text().catch((error: unknown) => {
+    throw cutOff(error, headers);
+  });
   const parsed = parseJson(text);
-  if (!parsed.ok) throw brokenReply('the answer is not JSON', response.headers);
+  if (!parsed.ok) throw brokenReply('the answer is not JSON', headers);
   const error = errorIn(parsed.value, '');
-  if (error !== undefined) throw bodyError(error, response.headers, false, context);
+  if (error !== null) throw bodyError(error, headers, undefined, context);
   collector.body(parsed.value);
+  return true;
 }
 
 /** The headers came, so the provider had begun: what it used is unknown, not nothing. */
-function cutOff(cause: unknown, response: RawResponse, collector: Collector): AttemptError {
-  const when = collector.begun ? 'after output had begun' : 'before the answer was whole';
-  const { failure } = brokenReply(`the connection broke ${when}`, response.headers);
-  return new AttemptError(failure, { cause });
+function cutOff(cause: unknown, headers: Headers): AttemptError {
+  return brokenReply('the connection broke before the answer was whole', headers, null, cause);
 }
 
-function errorIn(value: JsonValue, event: string): JsonValue | undefined {
-  const error = member(value, 'error');
-  if (error !== undefined && error !== null) return error;
-  return event === 'error' ? value : undefined;
-}
-
-async function* noBytes(): AsyncGenerator<Uint8Array> {
-  // An answer without a body has no bytes.
+function errorIn(value: JsonValue, event: string): JsonValue {
+  return member(value, 'error') ?? (event === 'error' ? value : null);
 }

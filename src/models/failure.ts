@@ -1,49 +1,64 @@
 /**
  * What a provider's error means: its words made fit for the record, and whether to try again.
  *
- * SDK errors are read by their shape, not by class: several copies of an SDK may be installed.
+ * SDK errors are read by their members, not by class: several copies of an SDK may be installed.
  *
  * @module
  */
+import { type Clock } from '../run/clock.ts';
 import { type Usage } from '../run/usage.ts';
-import { type JsonValue } from '../transcript/index.ts';
 import { askedWaitMs, AttemptError, type AttemptFailure } from './retry.ts';
-import { member, text } from './wire.ts';
+import { membersOf } from './wire.ts';
 
 /** What reading an error needs to know. */
 export interface FailureContext {
   /** Strings that must not reach a message. */
   readonly secrets: readonly string[];
-  /** Milliseconds since the Unix epoch, for `Retry-After` dates. */
-  readonly now: () => number;
+  /** For `Retry-After` dates. */
+  readonly clock: Clock;
 }
 
-type Headers = { get(name: string): string | null };
+/** What we use of a response's `Headers`. */
+export interface Headers {
+  get(name: string): string | null;
+}
 
 /** Longer messages are cut: some proxies answer with whole pages. */
 const MAX_MESSAGE = 1000;
+
+/** Statuses below 500 after which the same request may succeed. */
+const RETRIED: ReadonlySet<number> = new Set([408, 409, 429]);
 
 /** What the same request will be refused for again. */
 const PERMANENT =
   /insufficient_quota|invalid_request|authentication|permission|not_found|billing|invalid_api_key|context_length|exceed_context|content_policy|too_large/;
 
-/** Nothing was sent: the connection never stood, so nothing can have cost. */
-const NEVER_CONNECTED =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
-
-/** Names itself wrong or isn't trusted: trying again changes nothing. */
+/** The other side isn't trusted: trying again changes nothing. */
 const NEVER_WILL = /^(?:CERT_|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
 
-/** A request that got no answer, or one with an error status. */
+/** The connection never stood, so nothing was sent, and nothing can have cost. */
+const NEVER_CONNECTED =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT)/;
+
+/** Two segments or more, and no URL's. */
+const LOCAL_PATH = /(?<![\w:/])(?:file:\/\/)?(?:[A-Za-z]:)?(?:[\\/][\w.@-]+){2,}/g;
+
+/** What an SDK threw: an error status, a connection that failed, or a fault of its own. */
 export function requestError(error: unknown, context: FailureContext): AttemptError {
   if (error instanceof AttemptError) return error;
-  const status = property(error, 'status');
-  if (typeof status === 'number') return new AttemptError(statusFailure(error, status, context));
+  const { status: plain, statusCode, error: body, isRetryable } = membersOf(error);
+  const status = plain ?? statusCode;
+  if (typeof status === 'number') {
+    // The OpenAI SDK unwraps the body's `error` member, the Anthropic SDK doesn't.
+    const failure = judge(error, membersOf(body)['error'] ?? body, status, context);
+    // An error status means that no model worked on it; an answer that can't be read was worked on.
+    return new AttemptError(status < 400 ? { ...failure, usage: null } : failure, { cause: error });
+  }
   const code = connectionCode(error);
   if (code === null) {
     // Not the network's doing: missing credentials, a bad option, a bug. Its text may show a path.
     const message = scrub(firstLine(error).replace(LOCAL_PATH, '<path>'), context.secrets);
-    return new AttemptError({ message, retryable: false }, { cause: error });
+    return new AttemptError({ message, retryable: isRetryable === true }, { cause: error });
   }
   return new AttemptError(
     {
@@ -51,32 +66,26 @@ export function requestError(error: unknown, context: FailureContext): AttemptEr
       label: 'connection failed',
       retryable: !NEVER_WILL.test(code),
       // A connection that broke while the answer was awaited may have had its work done.
-      usage: NEVER_CONNECTED.test(code) ? undefined : null,
+      usage: NEVER_CONNECTED.test(code) || NEVER_WILL.test(code) ? undefined : null,
     },
     { cause: error },
   );
 }
 
-/** An error that came inside an answer with status 200. */
+/**
+ * An error that came inside an answer with status 200.
+ *
+ * @param usage what the answer had used by then; undefined if nothing of it had come.
+ */
 export function bodyError(
-  error: JsonValue,
-  headers: Headers,
-  begun: boolean,
+  error: unknown,
+  headers: Headers | null,
+  usage: Usage | null | undefined,
   context: FailureContext,
 ): AttemptError {
-  const code = member(error, 'code');
-  const status = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined;
-  const kind = `${text(member(error, 'type'))} ${text(code)}`;
-  const words = text(error) || text(member(error, 'message')) || kind.trim() || 'no message';
-  const retryable =
-    !PERMANENT.test(kind) && (status === undefined || status >= 500 || RETRIED.has(status));
-  return new AttemptError({
-    message: describe(scrub(words, context.secrets), status, requestId(headers)),
-    label: labelOf(status, kind),
-    retryable,
-    retryAfterMs: askedWaitMs((name) => headers.get(name), context.now()),
-    ...(begun ? { usage: null } : {}),
-  });
+  const { code, statusCode } = membersOf(error);
+  const status = typeof code === 'number' ? code : statusCode;
+  return new AttemptError({ ...judge(error, error, status, context, headers), usage });
 }
 
 /**
@@ -85,44 +94,70 @@ export function bodyError(
  */
 export function brokenReply(
   problem: string,
-  headers: Headers,
+  headers: Headers | null,
   usage: Usage | null = null,
+  cause?: unknown,
 ): AttemptError {
-  return new AttemptError({
-    message: describe(problem, undefined, requestId(headers)),
-    label: 'broken answer',
-    retryable: true,
-    usage,
-  });
+  const message = `${problem}${requestId(headers)}`;
+  return new AttemptError({ message, retryable: true, label: 'broken answer', usage }, { cause });
 }
 
-const RETRIED: ReadonlySet<number> = new Set([408, 409, 429]);
+/** Aborted by the run. What the provider did until then nobody counted. */
+export function abortedRequest(cause: unknown): AttemptError {
+  return new AttemptError({ message: 'aborted', retryable: false, usage: null }, { cause });
+}
 
-function statusFailure(error: unknown, status: number, context: FailureContext): AttemptFailure {
-  const headers = headersOf(error);
-  // The OpenAI SDK unwraps the body's `error` member, the Anthropic SDK doesn't.
-  const body = property(error, 'error');
-  const inner = property(body, 'error') ?? body;
-  const kind = `${stringOf(property(inner, 'type'))} ${stringOf(property(inner, 'code'))}`;
-  const words =
-    stringOf(property(inner, 'message')) ||
-    stringOf(inner) ||
-    firstLine(error).replace(new RegExp(`^${status} `), '');
-  const advice = headers.get('x-should-retry');
-  const byStatus = status >= 500 || RETRIED.has(status);
-  const retryable = advice === null ? byStatus : advice === 'true';
+/**
+ * Judges an error by what was said of it.
+ *
+ * @param error what was thrown, with the SDK's own members.
+ * @param said the provider's `{ message, type, code }`, or its words alone.
+ */
+function judge(
+  error: unknown,
+  said: unknown,
+  code: unknown,
+  context: FailureContext,
+  headers: Headers | null = headersOf(error),
+): AttemptFailure {
+  const status = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined;
+  const { type, code: name } = membersOf(said);
+  const kind = `${stringOf(type)} ${typeof name === 'string' ? name : ''}`.trim();
+  const words = scrub(wordsOf(error, said) || kind || 'no message', context.secrets);
+  const body = stringOf(membersOf(error)['responseBody']);
+  // A quota that is used up doesn't come back in minutes, whatever anybody says.
+  const isSpent = `${kind} ${body}`.includes('insufficient_quota');
+  const asked = askedWaitMs((header) => headers?.get(header), context.clock.now());
   return {
-    message: describe(scrub(words, context.secrets), status, requestId(headers)),
+    message: `${status === undefined ? '' : `${status} `}${words}${requestId(headers)}`,
     label: labelOf(status, kind),
-    // A quota that is used up doesn't come back in minutes, whatever the status says.
-    retryable: retryable && !kind.includes('insufficient_quota'),
-    retryAfterMs: askedWaitMs((name) => headers.get(name), context.now()),
+    retryable: !isSpent && (adviceOf(error, headers) ?? isPassing(status, kind)),
+    retryAfterMs: asked ?? googleDelayMs(body),
   };
 }
 
-function describe(words: string, status: number | undefined, id: string): string {
-  const prefix = status === undefined ? '' : `${status} `;
-  return `${prefix}${words}${id === '' ? '' : ` (request ${id})`}`;
+function wordsOf(error: unknown, said: unknown): string {
+  const { message, error: inner } = membersOf(said);
+  return (
+    stringOf(message) ||
+    stringOf(membersOf(inner)['message']) ||
+    stringOf(said) ||
+    // SDKs put the status first, which is said anyway.
+    (error instanceof Error ? firstLine(error).replace(/^[45]\d\d /, '') : '')
+  );
+}
+
+/** Whether the server or the SDK says to try again; undefined if neither says. */
+function adviceOf(error: unknown, headers: Headers | null): boolean | undefined {
+  const { isRetryable } = membersOf(error);
+  const advice = headers?.get('x-should-retry') ?? null;
+  if (advice !== null) return advice === 'true';
+  return typeof isRetryable === 'boolean' ? isRetryable : undefined;
+}
+
+function isPassing(status: number | undefined, kind: string): boolean {
+  if (status === undefined) return !PERMANENT.test(kind);
+  return status >= 500 || RETRIED.has(status);
 }
 
 function labelOf(status: number | undefined, kind: string): string {
@@ -131,22 +166,25 @@ function labelOf(status: number | undefined, kind: string): string {
   return status === undefined ? 'the provider failed' : `status ${status}`;
 }
 
-function requestId(headers: Headers): string {
-  const id = headers.get('x-request-id') ?? headers.get('request-id') ?? '';
-  return /^[\w.:-]{1,128}$/.test(id) ? id : '';
+/** Google says how long to wait in the body (`google.rpc.RetryInfo`), not in a header. */
+function googleDelayMs(body: string): number | undefined {
+  const match = /"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d+)?)s"/.exec(body);
+  return match === null ? undefined : Number(match[1]) * 1000;
 }
 
-/** Two segments or more, and no URL's. */
-const LOCAL_PATH = /(?<![\w:/])(?:file:\/\/)?(?:[A-Za-z]:)?(?:[\\/][\w.@-]+){2,}/g;
+function requestId(headers: Headers | null): string {
+  const id = headers?.get('x-request-id') ?? headers?.get('request-id') ?? '';
+  return /^[\w.:-]{1,128}$/.test(id) ? ` (request ${id})` : '';
+}
 
-/** Keys as providers repeat them in errors (`Incorrect API key provided: sk-ab***yz`) and our own. */
+/** Takes out keys, ours and those that providers repeat (`Incorrect API key provided: sk-ab***yz`). */
 function scrub(message: string, secrets: readonly string[]): string {
   let clean = message;
   for (const secret of secrets) clean = clean.replaceAll(secret, '<key>');
   clean = clean
     .replace(/\bsk-[\w*-]+/g, '<key>')
     .replace(/\bBearer\s+[^\s"']+/gi, 'Bearer <key>')
-    .replace(/<[a-z!/][^>]*>/gi, (tag) => (tag === '<key>' || tag === '<path>' ? tag : ' '))
+    .replace(/<(?!(?:key|path)>)[a-z!/][^>]*>/gi, ' ')
     .replace(/\s+/g, ' ')
     .trim()
     .toWellFormed();
@@ -159,8 +197,8 @@ function connectionCode(error: unknown): string | null {
   let isConnection = false;
   // A cause may be a cycle: SDKs wrap at most a few times.
   for (let depth = 0; depth < 6 && at instanceof Error; depth += 1) {
-    const code = property(at, 'code');
-    if (typeof code === 'string' && /^(?:E[A-Z_]+|UND_ERR\w*|[A-Z_]+)$/.test(code)) return code;
+    const { code } = membersOf(at);
+    if (typeof code === 'string' && /^(?:[A-Z_]+|UND_ERR\w*)$/.test(code)) return code;
     isConnection ||=
       /Connection|Timeout/.test(at.constructor.name) || /fetch failed|terminated/.test(at.message);
     at = at instanceof AggregateError ? at.errors[0] : at.cause;
@@ -168,25 +206,18 @@ function connectionCode(error: unknown): string | null {
   return isConnection ? 'no answer' : null;
 }
 
-function headersOf(error: unknown): Headers {
-  const headers = property(error, 'headers');
-  const get = property(headers, 'get');
-  if (typeof get !== 'function') return { get: () => null };
-  return {
-    get(name) {
-      const value: unknown = Reflect.apply(get, headers, [name]);
-      return typeof value === 'string' ? value : null;
-    },
-  };
+/** An error's response headers: `Headers` in the providers' SDKs, a plain object in the AI SDK. */
+function headersOf(error: unknown): Headers | null {
+  const { headers, responseHeaders } = membersOf(error);
+  const { get } = membersOf(headers);
+  const named = membersOf(responseHeaders);
+  const read = (name: string): unknown =>
+    typeof get === 'function' ? Reflect.apply(get, headers, [name]) : named[name];
+  return { get: (name) => stringOf(read(name)) || null };
 }
 
 function firstLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message.split('\n', 1)[0] ?? '';
-}
-
-function property(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  return (error instanceof Error ? error.message : String(error)).split('\n', 1)[0] ?? '';
 }
 
 function stringOf(value: unknown): string {

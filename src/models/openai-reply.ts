@@ -3,62 +3,17 @@
  *
  * @module
  */
-import { type Delta, type ReplyCall, type ReplyStop } from '../run/model.ts';
-import { tokenCount, usageOf, type Usage } from '../run/usage.ts';
-import { isJsonObject, type JsonValue } from '../transcript/index.ts';
+import { type Delta, type ModelReply, type ReplyCall, type ReplyStop } from '../run/model.ts';
+import { type Usage } from '../run/usage.ts';
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../transcript/index.ts';
 import { deliver, type Collector } from './exchange.ts';
-import { CallGatherer } from './openai-calls.ts';
-import { member, members, number, outputParts, text, textOfParts } from './wire.ts';
-
-/**
- * Five disjoint counters from OpenAI's, where `prompt_tokens` includes cached tokens and
- * `completion_tokens` includes reasoning. A part that isn't reported stays unknown and its total counts
- * whole; a part larger than its total makes both unknown. Some servers (xAI, Gemini) leave reasoning
- * out of `completion_tokens`; then `total_tokens` shows it.
- */
-export function openaiUsage(usage: JsonValue | undefined): Usage | null {
-  const count = (...path: string[]): number | null => tokenCount(number(member(usage, ...path)));
-  const prompt = count('prompt_tokens');
-  const completion = count('completion_tokens');
-  const reasoning = count('completion_tokens_details', 'reasoning_tokens');
-  return usageOf({
-    ...inputParts(
-      prompt,
-      count('prompt_tokens_details', 'cached_tokens'),
-      count('prompt_tokens_details', 'cache_write_tokens'),
-    ),
-    ...(reasoningApart(prompt, completion, reasoning, count('total_tokens')) ??
-      outputParts(completion, reasoning)),
-  });
-}
-
-type Count = number | null;
-
-function inputParts(prompt: Count, cacheRead: Count, cacheWrite: Count): Partial<Usage> {
-  if (prompt === null) return { cacheRead, cacheWrite };
-  const input = prompt - (cacheRead ?? 0) - (cacheWrite ?? 0);
-  return input >= 0 ? { input, cacheRead, cacheWrite } : {};
-}
-
-/** Output and reasoning where the total shows that `completion_tokens` leaves reasoning out. */
-function reasoningApart(
-  prompt: Count,
-  completion: Count,
-  reasoning: Count,
-  total: Count,
-): Partial<Usage> | null {
-  if (prompt === null || completion === null || total === null) return null;
-  const beyond = total - prompt - completion;
-  const isReasoning = beyond > 0 && (reasoning === null || reasoning === beyond);
-  return isReasoning ? { output: completion, reasoning: beyond } : null;
-}
+import { openaiUsage } from './usage.ts';
+import { identifier, member, members, text, textOfParts } from './wire.ts';
 
 /** Gathers a Chat Completions answer. */
 export class OpenAICollector implements Collector {
-  begun = false;
-  ended = false;
   readonly #onDelta: (delta: Delta) => void;
-  readonly #gatherer = new CallGatherer();
+  readonly #calls = new CallGatherer();
   #content = '';
   #refused = false;
   #finish = '';
@@ -69,58 +24,40 @@ export class OpenAICollector implements Collector {
     this.#onDelta = onDelta;
   }
 
-  event(value: JsonValue): void {
+  event(value: JsonValue): boolean {
     this.#usage = openaiUsage(member(value, 'usage')) ?? this.#usage;
-    if (this.#usage !== null) this.begun = true;
     for (const choice of members(member(value, 'choices'))) {
       // We ask for one choice; a server that sends more has made them up.
       if ((member(choice, 'index') ?? 0) !== 0) continue;
       this.#hasChoice = true;
       this.#finish = text(member(choice, 'finish_reason')) || this.#finish;
-      this.#message(member(choice, 'delta'), (call) => this.#gatherer.add(call));
+      // A whole message has a delta's members.
+      this.#message(member(choice, 'delta') ?? member(choice, 'message'));
     }
+    // `[DONE]` ends a stream, not an event.
+    return false;
   }
 
   body(value: JsonValue): void {
-    this.ended = true;
-    this.begun = true;
-    this.#usage = openaiUsage(member(value, 'usage'));
-    const choice = members(member(value, 'choices'))[0];
-    if (choice === undefined) return;
-    this.#hasChoice = true;
-    this.#finish = text(member(choice, 'finish_reason'));
-    let index = 0;
-    // In a whole message every entry is a call of its own.
-    this.#message(member(choice, 'message'), (call) => {
-      index += 1;
-      return this.#gatherer.add(isJsonObject(call) ? { ...call, index } : call);
-    });
-  }
-
-  end(): void {
-    this.ended = true;
-  }
-
-  problem(): string | null {
-    if (this.#finish === 'error') return 'the provider ended its answer with an error';
-    if (!this.ended && this.#finish === '') return 'the stream ended before the answer did';
-    return this.#hasChoice ? null : 'the answer has no choices';
+    this.#calls.areWhole = true;
+    this.event(value);
   }
 
   usage(): Usage | null {
     return this.#usage;
   }
 
+  problem(ended: boolean): string | null {
+    if (this.#finish === 'error') return 'the provider ended its answer with an error';
+    if (!ended && this.#finish === '') return 'the stream ended before the answer did';
+    return this.#hasChoice ? null : 'the answer has no choices';
+  }
+
   /** The reply, once {@link problem} is null. */
-  reply(): {
-    readonly content: string;
-    readonly toolCalls: readonly ReplyCall[];
-    readonly usage: Usage | null;
-    readonly stop: ReplyStop;
-  } {
+  reply(): ModelReply {
     return {
       content: this.#content,
-      toolCalls: this.#gatherer.calls(),
+      toolCalls: this.#calls.calls(),
       usage: this.#usage,
       stop: this.#stop(),
     };
@@ -131,24 +68,89 @@ export class OpenAICollector implements Collector {
     return this.#finish === 'length' ? 'length' : 'end';
   }
 
-  /** Takes a delta, or a whole message: they have the same members. */
-  #message(message: JsonValue | undefined, addCall: (call: JsonValue) => string): void {
-    const reasoning =
-      text(member(message, 'reasoning_content')) || text(member(message, 'reasoning'));
-    this.#deliver('reasoning', reasoning);
+  #message(message: JsonValue | undefined): void {
+    const reasoning = member(message, 'reasoning_content') ?? member(message, 'reasoning');
+    deliver(this.#onDelta, 'reasoning', text(reasoning));
     const refusal = text(member(message, 'refusal'));
-    if (refusal !== '') this.#refused = true;
+    this.#refused ||= refusal !== '';
     const content = textOfParts(member(message, 'content')) + refusal;
-    this.#content += content;
-    this.#deliver('text', content);
+    this.#content += deliver(this.#onDelta, 'text', content);
     for (const call of members(member(message, 'tool_calls'))) {
-      this.begun = true;
-      this.#deliver('arguments', addCall(call));
+      deliver(this.#onDelta, 'arguments', this.#calls.add(call));
     }
   }
+}
 
-  #deliver(kind: Delta['kind'], piece: string): void {
-    if (piece !== '') this.begun = true;
-    deliver(this.#onDelta, kind, piece);
+/** A call as its deltas come in; what hasn't come is ''. */
+interface PartialCall {
+  id: string;
+  name: string;
+  text: string;
+  /** Arguments that came parsed. */
+  object: JsonObject | null;
+}
+
+/** Tool calls from their deltas, however a server labels them. */
+export class CallGatherer {
+  /** Every delta is a call of its own, as in a message that isn't streamed. */
+  areWhole = false;
+  readonly #calls: PartialCall[] = [];
+  readonly #byIndex = new Map<JsonValue, PartialCall>();
+
+  /** Takes a delta; returns the piece of arguments text in it. */
+  add(value: JsonValue): string {
+    const written = member(value, 'function', 'arguments');
+    const delta: PartialCall = {
+      id: identifier(member(value, 'id')),
+      name: text(member(value, 'function', 'name')),
+      text: text(written),
+      object: isJsonObject(written) ? written : null,
+    };
+    const index = member(value, 'index') ?? null;
+    const known = this.#find(index, delta);
+    if (known === undefined || startsAnew(delta, known)) {
+      this.#calls.push(delta);
+      if (index !== null) this.#byIndex.set(index, delta);
+      return delta.text;
+    }
+    known.id ||= delta.id;
+    known.name ||= delta.name;
+    known.object = delta.object ?? known.object;
+    known.text += delta.text;
+    return delta.text;
   }
+
+  /** The calls in the order in which they began. */
+  calls(): readonly ReplyCall[] {
+    return this.#calls.map(({ id, name, text: written, object }) => ({
+      ...(id === '' ? {} : { id }),
+      name,
+      arguments: object ?? written,
+    }));
+  }
+
+  /** By index; without one by id; without either it goes on with the last call. */
+  #find(index: JsonValue, { id, name }: PartialCall): PartialCall | undefined {
+    if (this.areWhole) return undefined;
+    if (index !== null) return this.#byIndex.get(index);
+    const byId = id === '' ? undefined : this.#calls.findLast((call) => call.id === id);
+    if (byId !== undefined) return byId;
+    const last = this.#calls.at(-1);
+    // A name and an id that nobody has yet: the next call of a server that sends no indexes.
+    return name !== '' && id !== '' && last?.id !== '' ? undefined : last;
+  }
+}
+
+/**
+ * Whether a delta that finds a call begins another one all the same: some servers give every call index
+ * 0 or none. Only a delta with a name can, as every call begins with one; a name that is merely said
+ * again comes with the same id, or in the middle of the arguments.
+ */
+function startsAnew(delta: PartialCall, call: PartialCall): boolean {
+  if (delta.name === '' || call.name === '') return false;
+  if (delta.id !== '' && delta.id === call.id) return false;
+  if (delta.name !== call.name) return true;
+  const isWhole = call.object !== null || (call.text !== '' && parseJson(call.text).ok);
+  if (delta.id !== '' && call.id !== '') return isWhole || call.text === '';
+  return isWhole || (call.text !== '' && delta.text.trimStart().startsWith('{'));
 }

@@ -9,7 +9,14 @@
 import { readArguments } from '../run/arguments.ts';
 import { type Tool } from '../run/tool.ts';
 import { canonicalJson } from '../transcript/index.ts';
-import { mismatch, objectAt, ScriptError, type ReadTurn, type ScriptCall } from './script.ts';
+import {
+  isObject,
+  mismatch,
+  objectAt,
+  ScriptError,
+  type ReadTurn,
+  type ScriptCall,
+} from './script.ts';
 
 /** A recorded conversation: messages, or an object that holds them. Other keys are passed over. */
 export type Recording =
@@ -27,24 +34,15 @@ interface RecordedMessage {
 }
 
 /** A recorded call and the text that answered it; null if nothing did. */
-interface RecordedCall {
-  readonly name: string;
-  readonly arguments: ScriptCall['arguments'];
-  readonly result: string | null;
-}
-
-/** The calls of one assistant message, and the results that follow it. */
-interface Exchange {
-  readonly calls: readonly ScriptCall[];
-  readonly results: { readonly callId: unknown; readonly content: string }[];
+interface RecordedCall extends ScriptCall {
+  result: string | null;
 }
 
 /** Whether a value looks like a recording: an array with messages, or an object that holds one. */
 export function isRecording(value: unknown): boolean {
-  const list = messageList(value);
+  const { list, path } = messageList(value);
   if (!Array.isArray(list)) return false;
-  if (list !== value) return true;
-  return list.some((item: unknown) => typeof item === 'object' && item !== null && 'role' in item);
+  return path !== '' || list.some((item: unknown) => isObject(item) && 'role' in item);
 }
 
 /**
@@ -87,27 +85,23 @@ export function recordedTurns(
  * A tool throws where the run leaves the recording: another tool, other arguments, a call more.
  *
  * @param recording as for {@link recordedTurns}.
- * @param options `skip` is how many recorded calls were answered before, when a run is resumed.
  * @throws {ScriptError} where a message isn't one.
  */
-export function recordedTools(
-  recording: unknown,
-  options: { readonly skip?: number } = {},
-): Tool[] {
+export function recordedTools(recording: unknown): Tool[] {
   const calls = recordedCalls(readMessages(recording));
-  let position = options.skip ?? 0;
-  const answer = (name: string, args: unknown): string => {
+  let position = 0;
+  const answer = (name: string, args: string): string => {
     while (isRefused(calls[position])) position += 1;
     const call = calls[position];
     position += 1;
-    return answerOf(call, position, name, canonicalJson(args));
+    return answerOf(call, position, name, args);
   };
   return [...new Set(calls.map((call) => call.name))].map((name) => ({
     name,
     description: `Gives the recorded results of ${name}.`,
     input: { type: 'object' },
     parallel: false,
-    execute: (args) => answer(name, args),
+    execute: (args) => answer(name, canonicalJson(args)),
   }));
 }
 
@@ -137,71 +131,66 @@ function answerOf(
   return call.result;
 }
 
-function recordedCalls(messages: readonly RecordedMessage[]): RecordedCall[] {
-  const exchanges: Exchange[] = [];
-  for (const { role, content, calls, callId } of messages) {
-    if (role === 'assistant') exchanges.push({ calls, results: [] });
-    if (role === 'tool') exchanges.at(-1)?.results.push({ callId, content });
+/** The calls with their results, which follow the turn that made them: by id, or else the next. */
+function recordedCalls(messages: readonly RecordedMessage[]): readonly RecordedCall[] {
+  const calls: RecordedCall[] = [];
+  let open: RecordedCall[] = [];
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      open = message.calls.map((call) => ({ ...call, result: null }));
+      calls.push(...open);
+    }
+    if (message.role !== 'tool') continue;
+    const { callId, content } = message;
+    const answered = open.find(
+      ({ id, result }) => result === null && (typeof callId !== 'string' || id === callId),
+    );
+    if (answered !== undefined) answered.result = content;
   }
-  return exchanges.flatMap((exchange) => exchange.calls.map((call) => answered(call, exchange)));
+  return calls;
 }
 
-/** Takes the call's result from its exchange: by id, as results may be out of order, or else the next. */
-function answered(call: ScriptCall, { results }: Exchange): RecordedCall {
-  const byId = results.findIndex(({ callId }) => typeof callId === 'string' && callId === call.id);
-  const index = byId >= 0 ? byId : results.findIndex(({ callId }) => typeof callId !== 'string');
-  const [result] = index >= 0 ? results.splice(index, 1) : [];
-  return { name: call.name, arguments: call.arguments, result: result?.content ?? null };
-}
-
-function messageList(recording: unknown): unknown {
-  if (typeof recording !== 'object' || recording === null || Array.isArray(recording)) {
-    return recording;
+/** Where the messages are, and what errors call the place; '' for the recording itself. */
+function messageList(recording: unknown): { readonly list: unknown; readonly path: string } {
+  if (isObject(recording)) {
+    for (const path of ['messages', 'traj']) {
+      if (path in recording) return { list: recording[path], path };
+    }
   }
-  if ('messages' in recording) return recording.messages;
-  return 'traj' in recording ? recording.traj : recording;
+  return { list: recording, path: '' };
 }
 
 function readMessages(recording: unknown): RecordedMessage[] {
-  const list = messageList(recording);
-  const path = list === recording ? 'messages' : pathOf(recording);
+  const { list, path } = messageList(recording);
+  const at = path || 'messages';
   if (!Array.isArray(list)) {
-    throw mismatch(path, 'an array of messages, or an object with one as messages or traj', list);
+    throw mismatch(at, 'an array of messages, or an object with one as messages or traj', list);
   }
-  return list.map((message: unknown, index) => readMessage(message, `${path}[${index}]`));
-}
-
-function pathOf(recording: unknown): string {
-  return typeof recording === 'object' && recording !== null && 'messages' in recording
-    ? 'messages'
-    : 'traj';
+  return list.map((message: unknown, index) => readMessage(message, `${at}[${index}]`));
 }
 
 function readMessage(value: unknown, path: string): RecordedMessage {
   const message = objectAt(value, path, 'a message (an object)');
-  const { role, content, tool_calls: calls, tool_call_id: callId } = message;
+  const { role, tool_calls: calls, tool_call_id: callId } = message;
   if (typeof role !== 'string') throw mismatch(`${path}.role`, 'a string', role);
-  const text = readContent(content, `${path}.content`);
-  if (role !== 'assistant') return { role, content: text, calls: [], callId };
-  if (message['function_call'] !== undefined && message['function_call'] !== null) {
+  const content = readContent(message['content'], `${path}.content`);
+  if (role !== 'assistant') return { role, content, calls: [], callId };
+  if (isObject(message['function_call'])) {
     throw new ScriptError(`${path}.function_call: this old form isn't read; use tool_calls`);
   }
-  if (calls !== undefined && calls !== null && !Array.isArray(calls)) {
-    throw mismatch(`${path}.tool_calls`, 'an array', calls);
-  }
-  const read = (calls ?? []).map((call: unknown, index: number) =>
-    readCall(call, `${path}.tool_calls[${index}]`),
-  );
-  return { role, content: text, calls: read, callId };
+  const list: unknown = calls ?? [];
+  if (!Array.isArray(list)) throw mismatch(`${path}.tool_calls`, 'an array', calls);
+  const read = list.map((call: unknown, i) => readCall(call, `${path}.tool_calls[${i}]`));
+  return { role, content, calls: read, callId };
 }
 
 function readCall(value: unknown, path: string): ScriptCall {
   const call = objectAt(value, path, 'a tool call (an object)');
-  const made = objectAt(call['function'], `${path}.function`, 'an object');
-  const { name, arguments: args } = made;
-  if (typeof name !== 'string') throw mismatch(`${path}.function.name`, 'a string', name);
+  const at = `${path}.function`;
+  const { name, arguments: args } = objectAt(call['function'], at, 'an object');
+  if (typeof name !== 'string') throw mismatch(`${at}.name`, 'a string', name);
   if (typeof args !== 'string') {
-    objectAt(args, `${path}.function.arguments`, 'a string of JSON, or an object');
+    objectAt(args, `${at}.arguments`, 'a string of JSON, or an object');
   }
   const { id } = call;
   return {

@@ -67,6 +67,9 @@ export type Decision =
 
 const BACKOFF_MS = 500;
 
+const DECIMAL = /^\s*\d{1,12}(\.\d+)?\s*$/;
+
+/** RFC 9110 §5.6.7. Date.parse alone takes almost anything that has a year in it. */
 const HTTP_DATE = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*, .* GMT\s*$/;
 
 /**
@@ -144,13 +147,28 @@ export async function withRetries<T extends ModelReply>(
     } catch (error) {
       if (!(error instanceof AttemptError)) throw error;
       const { failure } = error;
-      failed.push(failedAttempt(failure));
+      const { message, usage } = failure;
+      failed.push({ error: message, ...(usage === undefined ? {} : { usage }) });
       const leftMs = deadline === undefined ? undefined : deadline - clock.now();
       const decision = decideRetry(policy, failed.length, failure, leftMs);
       if (!decision.retry) throw new ModelError(decision.reason, failed, { cause: error });
       await wait(clock, decision.waitMs, signal);
     }
   }
+}
+
+/** Waits, or not even that once the signal is aborted. */
+export function wait(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const cancel = clock.timer(milliseconds, done);
+    signal.addEventListener('abort', done);
+  });
 }
 
 /**
@@ -163,42 +181,12 @@ export function askedWaitMs(
   header: (name: string) => string | null | undefined,
   now: number,
 ): number | undefined {
-  const milliseconds = decimal(header('retry-after-ms'));
-  if (milliseconds !== undefined) return milliseconds;
-  const after = header('retry-after');
-  const inSeconds = decimal(after);
-  if (inSeconds !== undefined) return inSeconds * 1000;
-  // Date.parse takes almost anything that has a year in it.
-  if (typeof after !== 'string' || !HTTP_DATE.test(after)) return undefined;
-  const date = Date.parse(after);
+  const milliseconds = header('retry-after-ms') ?? '';
+  if (DECIMAL.test(milliseconds)) return Number(milliseconds);
+  const after = header('retry-after') ?? '';
+  if (DECIMAL.test(after)) return Number(after) * 1000;
+  const date = HTTP_DATE.test(after) ? Date.parse(after) : NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-function decimal(value: string | null | undefined): number | undefined {
-  return typeof value === 'string' && /^\s*\d{1,12}(\.\d+)?\s*$/.test(value)
-    ? Number(value)
-    : undefined;
-}
-
-function failedAttempt({ message, usage }: AttemptFailure): FailedAttempt {
-  return usage === undefined ? { error: message } : { error: message, usage };
-}
-
-/** Waits, or not even that once the signal is aborted. */
-function wait(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const done = (): void => {
-      cancel();
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const cancel = clock.timer(milliseconds, done);
-    signal.addEventListener('abort', done);
-  });
 }
 
 /** Milliseconds as seconds for people, to a tenth. */

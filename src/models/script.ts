@@ -6,8 +6,6 @@
 import { type ReplyStop } from '../run/model.ts';
 import { USAGE_COUNTERS, usageOf, type Usage } from '../run/usage.ts';
 import { type JsonObject } from '../transcript/index.ts';
-import { anthropicUsage } from './anthropic-reply.ts';
-import { openaiUsage } from './openai-reply.ts';
 
 /** A tool call of a scripted turn. */
 export interface ScriptCall {
@@ -22,11 +20,8 @@ export interface ScriptTurn {
   /** Default: the empty text. */
   readonly content?: string | null;
   readonly tool_calls?: readonly ScriptCall[] | null;
-  /**
-   * Our counters (`input`, `cacheRead` or `cache_read`, …), or what OpenAI or Anthropic would report.
-   * A counter that isn't there is unknown.
-   */
-  readonly usage?: Partial<Usage> | { readonly [counter: string]: unknown } | null;
+  /** Our counters, `cacheRead` or as a record has it `cache_read`. One that isn't there is unknown. */
+  readonly usage?: Partial<Usage> | { readonly [counter: string]: number | null } | null;
   /** Default `end`. */
   readonly stop?: ReplyStop;
   /** Milliseconds that the model takes to answer. */
@@ -45,9 +40,48 @@ export class ScriptError extends Error {
   override readonly name = 'ScriptError';
 }
 
-const TURN_KEYS = ['content', 'tool_calls', 'usage', 'stop', 'delay', 'error'];
-const CALL_KEYS = ['id', 'name', 'arguments'];
-const STOPS: readonly unknown[] = ['end', 'length', 'refused'] satisfies ReplyStop[];
+/** What the members of an object must be, by name: in words, and as a test. */
+export type Shape = Readonly<
+  Record<string, readonly [words: string, test: (value: unknown) => boolean]>
+>;
+
+/** An object by its members. */
+export type Members = Readonly<Record<string, unknown>>;
+
+const isString = (value: unknown): boolean => typeof value === 'string';
+const isNothing = (value: unknown): boolean => value === undefined || value === null;
+const isStringOrNothing = (value: unknown): boolean => isNothing(value) || isString(value);
+
+const TURN: Shape = {
+  content: ['a string or null', isStringOrNothing],
+  tool_calls: ['an array of calls', (value) => isNothing(value) || Array.isArray(value)],
+  usage: ['an object or null', (value) => isNothing(value) || isObject(value)],
+  stop: [
+    '"end", "length" or "refused"',
+    (value) => [undefined, 'end', 'length', 'refused'].some((stop) => stop === value),
+  ],
+  delay: [
+    'milliseconds of at least 0',
+    (value) => value === undefined || (Number.isFinite(value) && Number(value) >= 0),
+  ],
+  error: ['a string', (value) => value === undefined || isString(value)],
+};
+
+const CALL: Shape = {
+  id: ['a string or null', isStringOrNothing],
+  name: ['a string', isString],
+  arguments: ['an object, or a string of JSON', (value) => isString(value) || isObject(value)],
+};
+
+const USAGE: Shape = Object.fromEntries(
+  USAGE_COUNTERS.map((name) => [
+    name,
+    [
+      'an integer of at least 0, or null',
+      (value) => isNothing(value) || (Number.isSafeInteger(value) && Number(value) >= 0),
+    ],
+  ]),
+);
 
 /**
  * Checks a list of turns, where a string stands for a turn that says it.
@@ -64,113 +98,65 @@ export function readTurns(list: unknown, path: string): ReadTurn[] {
 /** Checks one turn, as {@link readTurns} does. */
 export function readTurn(value: unknown, path: string): ReadTurn {
   if (typeof value === 'string') return { content: value };
-  const turn = objectAt(value, path, 'a turn (an object or a string)');
-  refuseOthers(turn, TURN_KEYS, path);
-  const { error, usage, ...answer } = turn;
-  checkAnswer(answer, path);
-  const calls = answer['tool_calls'] ?? [];
-  if (!Array.isArray(calls)) throw mismatch(`${path}.tool_calls`, 'an array of calls', calls);
-  for (const [index, call] of calls.entries()) checkCall(call, `${path}.tool_calls[${index}]`);
-  if (error !== undefined) {
-    if (typeof error !== 'string') throw mismatch(`${path}.error`, 'a string', error);
-    if (typeof answer['content'] === 'string' || calls.length > 0) {
-      throw new ScriptError(`${path}.error: a turn that fails has no content and no tool_calls`);
-    }
+  const object = objectAt(value, path, 'a turn (an object or a string)');
+  refuseOthers(object, TURN, path);
+  // It was checked that each key holds what ScriptTurn says, but for what is inside calls and usage.
+  const { usage, ...turn } = readShape(object, TURN, path) as ScriptTurn;
+  const calls = turn.tool_calls ?? [];
+  for (const [index, call] of calls.entries()) {
+    const at = `${path}.tool_calls[${index}]`;
+    const members = objectAt(call, at, 'a tool call (an object)');
+    refuseOthers(members, CALL, at);
+    readShape(members, CALL, at);
   }
-  return {
-    // The checks above have shown that each of these keys holds what ScriptTurn says.
-    ...(answer as Omit<ScriptTurn, 'usage'>),
-    ...(typeof error === 'string' ? { error } : {}),
-    ...(usage === undefined ? {} : { usage: readUsage(usage, `${path}.usage`) }),
-  };
+  if (turn.error !== undefined && (typeof turn.content === 'string' || calls.length > 0)) {
+    throw new ScriptError(`${path}.error: a turn that fails has no content and no tool_calls`);
+  }
+  return usage === undefined ? turn : { ...turn, usage: readUsage(usage, `${path}.usage`) };
 }
 
-function checkAnswer(turn: Readonly<Record<string, unknown>>, path: string): void {
-  const { content, stop, delay } = turn;
-  if (content !== undefined && content !== null && typeof content !== 'string') {
-    throw mismatch(`${path}.content`, 'a string or null', content);
-  }
-  if (stop !== undefined && !STOPS.includes(stop)) {
-    throw mismatch(`${path}.stop`, '"end", "length" or "refused"', stop);
-  }
-  if (delay !== undefined && !(typeof delay === 'number' && delay >= 0 && delay < Infinity)) {
-    throw mismatch(`${path}.delay`, 'milliseconds of at least 0', delay);
-  }
+function readUsage(usage: NonNullable<unknown> | null, path: string): Usage | null {
+  if (usage === null) return null;
+  const counters = Object.entries(usage).map(([name, count]) => [
+    name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+    count,
+  ]);
+  const named: Members = Object.fromEntries(counters);
+  refuseOthers(named, USAGE, path);
+  return usageOf(readShape(named, USAGE, path));
 }
 
-function checkCall(value: unknown, path: string): void {
-  const call = objectAt(value, path, 'a tool call (an object)');
-  refuseOthers(call, CALL_KEYS, path);
-  const { id, name } = call;
-  if (id !== undefined && id !== null && typeof id !== 'string') {
-    throw mismatch(`${path}.id`, 'a string or null', id);
+/**
+ * Checks the members that a shape names.
+ *
+ * @throws {ScriptError} that names the first that is wrong, and what it should be.
+ */
+export function readShape(object: Members, shape: Shape, path: string): Members {
+  for (const [name, [words, test]] of Object.entries(shape)) {
+    const value = Object.hasOwn(object, name) ? object[name] : undefined;
+    if (!test(value)) throw mismatch(`${path}.${name}`, words, value);
   }
-  if (typeof name !== 'string') throw mismatch(`${path}.name`, 'a string', name);
-  if (typeof call['arguments'] !== 'string') {
-    objectAt(call['arguments'], `${path}.arguments`, 'an object, or a string of JSON');
-  }
+  return object;
 }
 
-/** Tells whose counters they are by their names. */
-function readUsage(value: unknown, path: string): Usage | null {
-  if (value === null) return null;
-  const usage = objectAt(value, path, 'an object or null');
-  const foreign = foreignUsage(usage);
-  if (foreign !== undefined) return foreign;
-  const counters: Partial<Record<keyof Usage, unknown>> = {};
-  for (const [key, count] of Object.entries(usage)) {
-    const name = USAGE_COUNTERS.find((counter) => key === counter || key === snakeCase(counter));
-    if (name === undefined) throw unknownKey(`${path}.${key}`, USAGE_COUNTERS);
-    if (count !== null && !(Number.isSafeInteger(count) && Number(count) >= 0)) {
-      throw mismatch(`${path}.${key}`, 'an integer of at least 0, or null', count);
-    }
-    counters[name] = count;
-  }
-  return usageOf(counters);
-}
-
-/** Usage in a provider's own counters; undefined if it isn't. */
-function foreignUsage(usage: Readonly<Record<string, unknown>>): Usage | null | undefined {
-  // The adapters' readers trust nothing in what they are given.
-  const reported = usage as JsonObject;
-  if ('prompt_tokens' in usage || 'completion_tokens' in usage) return openaiUsage(reported);
-  if (!('input_tokens' in usage || 'output_tokens' in usage)) return undefined;
-  if (!('input_tokens_details' in usage)) return anthropicUsage(reported);
-  // OpenAI Responses: other names than Chat Completions, the same meaning.
-  const { input_tokens, input_tokens_details, output_tokens, output_tokens_details } = reported;
-  return openaiUsage({
-    prompt_tokens: input_tokens ?? null,
-    prompt_tokens_details: input_tokens_details ?? null,
-    completion_tokens: output_tokens ?? null,
-    completion_tokens_details: output_tokens_details ?? null,
-  });
-}
-
-function snakeCase(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function refuseOthers(value: object, known: readonly string[], path: string): void {
-  for (const key of Object.keys(value)) {
-    if (!known.includes(key)) throw unknownKey(`${path}.${key}`, known);
-  }
-}
-
-function unknownKey(path: string, known: readonly string[]): ScriptError {
-  return new ScriptError(`${path}: not a key that is known here (known: ${known.join(', ')})`);
+function refuseOthers(object: Members, shape: Shape, path: string): void {
+  const known = Object.keys(shape);
+  const other = Object.keys(object).find((key) => !known.includes(key));
+  if (other === undefined) return;
+  throw new ScriptError(
+    `${path}.${other}: not a key that is known here (known: ${known.join(', ')})`,
+  );
 }
 
 /** The members of an object; anything else is an error that names the path. */
-export function objectAt(
-  value: unknown,
-  path: string,
-  expected: string,
-): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw mismatch(path, expected, value);
-  }
-  // Every object that isn't an array can be read by key.
-  return value as Readonly<Record<string, unknown>>;
+export function objectAt(value: unknown, path: string, expected: string): Members {
+  if (!isObject(value)) throw mismatch(path, expected, value);
+  return value;
+}
+
+/** Whether a value is an object, and no array. */
+export function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The error for a value of the wrong type. */
@@ -182,11 +168,8 @@ export function mismatch(path: string, expected: string, value: unknown): Script
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'string') {
-    return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
-  }
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null) {
-    return String(value);
-  }
-  return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
+  if (isObject(value)) return 'an object';
+  const whole = String(value);
+  const short = whole.length > 40 ? `${whole.slice(0, 40)}…` : whole;
+  return typeof value === 'string' ? JSON.stringify(short) : short;
 }

@@ -16,7 +16,15 @@ import {
   type ToolSpec,
 } from '../run/model.ts';
 import { isRecording, recordedTurns, type Recording } from './recording.ts';
-import { readTurn, readTurns, ScriptError, type ReadTurn, type ScriptTurn } from './script.ts';
+import { wait } from './retry.ts';
+import {
+  isObject,
+  readTurn,
+  readTurns,
+  ScriptError,
+  type ReadTurn,
+  type ScriptTurn,
+} from './script.ts';
 
 export { recordedTools, recordedTurns, type Recording } from './recording.ts';
 export { ScriptError, type ScriptCall, type ScriptTurn } from './script.ts';
@@ -42,8 +50,6 @@ export interface ScriptedOptions {
   readonly price?: Price;
   /** Whose time the turns' `delay` takes. Default: the machine's. */
   readonly clock?: Clock;
-  /** How many turns were given before, when a run is resumed. Default 0. */
-  readonly skip?: number;
 }
 
 /** A request as it was when it was made. */
@@ -76,17 +82,14 @@ export interface ScriptedModel extends Model {
  * @throws {ScriptError} if it isn't one.
  */
 export function scripted(script: Script, options: ScriptedOptions = {}): ScriptedModel {
+  const { name = 'scripted', price, clock = systemClock } = options;
   const turns = typeof script === 'function' ? null : parseScript(script);
   const turnAt = typeof script === 'function' ? made(script) : (index: number) => turns?.[index];
-  const { name = 'scripted', price, clock = systemClock, skip = 0 } = options;
-  if (!Number.isSafeInteger(skip) || skip < 0) {
-    throw new RangeError(`skip: expected an integer of at least 0, got ${skip}`);
-  }
   const requests: RequestSnapshot[] = [];
   const snapshot = snapshots();
 
   async function answer(request: ModelRequest): Promise<ModelReply> {
-    const index = skip + requests.length;
+    const index = requests.length;
     requests.push(snapshot(request));
     const turn = await turnAt(index, request);
     if (turn === undefined) {
@@ -96,11 +99,13 @@ export function scripted(script: Script, options: ScriptedOptions = {}): Scripte
   }
 
   function finish(): void {
-    const given = skip + requests.length;
-    if (turns === null || given >= turns.length) return;
-    const next = turns[given]?.content ?? '';
-    const left = `${turns.length - given} of ${turns.length} scripted turns were not asked for`;
-    throw new Error(`${left}; the next is turn ${given + 1}, ${JSON.stringify(next.slice(0, 80))}`);
+    const next = turns?.[requests.length];
+    if (turns === null || next === undefined) return;
+    const left = turns.length - requests.length;
+    const content = JSON.stringify((next.content ?? '').slice(0, 80));
+    throw new Error(
+      `${left} of ${turns.length} scripted turns were not asked for; the next is turn ${requests.length + 1}, ${content}`,
+    );
   }
 
   const members = { id: `scripted:${name}`, requests, finish };
@@ -115,18 +120,16 @@ export function scripted(script: Script, options: ScriptedOptions = {}): Scripte
  * @throws {ScriptError} that begins with the path to what is wrong, as `turns[2].tool_calls[0].name: …`.
  */
 export function parseScript(data: unknown): ReadTurn[] {
-  if (Array.isArray(data))
-    return isRecording(data) ? recordedTurns(data) : readTurns(data, 'turns');
-  if (typeof data === 'object' && data !== null && 'turns' in data) {
-    const other = Object.keys(data).find((key) => key !== 'turns');
-    if (other !== undefined)
-      throw new ScriptError(`${other}: not a key of a script (known: turns)`);
-    return readTurns(data.turns, 'turns');
-  }
   if (isRecording(data)) return recordedTurns(data);
-  throw new ScriptError(
-    'a script is {"turns": […]}, a list of turns, or recorded messages (a list, or under messages or traj)',
-  );
+  if (Array.isArray(data)) return readTurns(data, 'turns');
+  if (!isObject(data) || !('turns' in data)) {
+    throw new ScriptError(
+      'a script is {"turns": […]}, a list of turns, or recorded messages (a list, or under messages or traj)',
+    );
+  }
+  const other = Object.keys(data).find((key) => key !== 'turns');
+  if (other !== undefined) throw new ScriptError(`${other}: not a key of a script (known: turns)`);
+  return readTurns(data['turns'], 'turns');
 }
 
 /**
@@ -175,34 +178,21 @@ function made(
 }
 
 async function reply(turn: ReadTurn, request: ModelRequest, clock: Clock): Promise<ModelReply> {
-  if (turn.delay !== undefined) await wait(turn.delay, request.signal, clock);
-  if (turn.error !== undefined) {
-    const { error, usage } = turn;
+  const { content, tool_calls: calls, usage, stop, delay, error } = turn;
+  if (delay !== undefined) {
+    await wait(clock, delay, request.signal);
+    if (request.signal.aborted) throw new ModelError('the request was aborted');
+  }
+  if (error !== undefined) {
     throw new ModelError(error, usage === undefined ? [] : [{ error, usage }]);
   }
-  const content = turn.content ?? '';
-  if (content !== '') request.onDelta({ kind: 'text', text: content });
+  if (content) request.onDelta({ kind: 'text', text: content });
   return {
-    content,
-    toolCalls: turn.tool_calls ?? [],
-    ...(turn.usage === undefined ? {} : { usage: turn.usage }),
-    ...(turn.stop === undefined ? {} : { stop: turn.stop }),
+    content: content ?? '',
+    toolCalls: calls ?? [],
+    ...(usage === undefined ? {} : { usage }),
+    ...(stop === undefined ? {} : { stop }),
   };
-}
-
-function wait(milliseconds: number, signal: AbortSignal, clock: Clock): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const aborted = (): void => {
-      cancel();
-      reject(new ModelError('the request was aborted', [], { cause: signal.reason }));
-    };
-    const cancel = clock.timer(milliseconds, () => {
-      signal.removeEventListener('abort', aborted);
-      resolve();
-    });
-    if (signal.aborted) aborted();
-    else signal.addEventListener('abort', aborted, { once: true });
-  });
 }
 
 /**
@@ -212,15 +202,12 @@ function wait(milliseconds: number, signal: AbortSignal, clock: Clock): Promise<
 function snapshots(): (request: ModelRequest) => RequestSnapshot {
   let log: Message[] = [];
   return ({ messages, tools, maxOutputTokens, secondsLeft }) => {
-    const last = log.length - 1;
     // Messages are frozen objects made once, so the same ends are the same conversation.
+    const last = log.length - 1;
     if (messages[0] !== log[0] || messages[last] !== log[last]) log = [];
-    for (let i = log.length; i < messages.length; i += 1) {
-      const message = messages[i];
-      if (message !== undefined) log.push(message);
-    }
+    log.push(...messages.slice(log.length));
     const kept = log;
-    const length = messages.length;
+    const { length } = messages;
     return {
       get messages() {
         return kept.slice(0, length);

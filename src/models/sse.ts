@@ -11,42 +11,42 @@ export interface ServerEvent {
   readonly data: string;
 }
 
+/** The bytes of a body. */
+export type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 /**
- * The events of a body. Comments, which servers send to keep a connection open, are no events. Lines
- * end with CR, LF or CRLF only: U+2028 is content. Data that the end of the body cuts off is given too,
- * as some servers leave the last blank line out; the caller sees whether it is whole.
+ * The events of a body. Comments, which servers send to keep a connection open, are no events. Data that
+ * the end of the body cuts off is given too, as some servers leave the last blank line out; the caller
+ * sees whether it is whole.
  */
-export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
+export async function* serverEvents(body: Bytes): AsyncGenerator<ServerEvent> {
+  let event = '';
+  let data: string[] = [];
+  for await (const line of lines(body)) {
+    if (line === '') {
+      if (data.length > 0) yield { event, data: data.join('\n') };
+      event = '';
+      data = [];
+      continue;
+    }
+    const [field = '', ...rest] = line.split(':');
+    const value = rest.join(':').replace(/^ /, '');
+    if (field === 'data') data.push(value);
+    if (field === 'event') event = value;
+  }
+}
+
+/** Lines end with CR, LF or CRLF only: U+2028 is content. After the last one comes an empty one. */
+async function* lines(body: Bytes): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  const parser = new EventParser();
   let rest = '';
   for await (const bytes of body) {
     rest += decoder.decode(bytes, { stream: true });
-    const lines = rest.split(/\r\n|\n|\r(?!$)/);
+    const whole = rest.split(/\r\n|\n|\r(?!$)/);
     // The last piece isn't a whole line yet; a CR at the end may be half a CRLF.
-    rest = lines.pop() ?? '';
-    for (const line of lines) yield* parser.line(line);
+    rest = whole.pop() ?? '';
+    yield* whole;
   }
-  rest += decoder.decode();
-  yield* parser.line(rest.replace(/\r$/, ''));
-  yield* parser.line('');
-}
-
-class EventParser {
-  #event = '';
-  #data: string[] = [];
-
-  *line(line: string): Generator<ServerEvent> {
-    if (line === '') {
-      if (this.#data.length > 0) yield { event: this.#event, data: this.#data.join('\n') };
-      this.#event = '';
-      this.#data = [];
-      return;
-    }
-    const colon = line.indexOf(':');
-    const field = colon === -1 ? line : line.slice(0, colon);
-    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
-    if (field === 'data') this.#data.push(value);
-    if (field === 'event') this.#event = value;
-  }
+  yield (rest + decoder.decode()).replace(/\r$/, '');
+  yield '';
 }

@@ -1,15 +1,10 @@
 /**
- * Reading what a provider sent: JSON of any shape, none of it trusted.
+ * Reading what a provider sent, and writing what it is sent: JSON of any shape, none of it trusted.
  *
  * @module
  */
-import {
-  canonicalJson,
-  isJsonArray,
-  isJsonObject,
-  Verbatim,
-  type JsonValue,
-} from '../transcript/index.ts';
+import { type Message } from '../run/model.ts';
+import { canonicalJson, isJsonArray, isJsonObject, type JsonValue } from '../transcript/index.ts';
 
 /** A member of an object, at any depth; undefined where there is none. */
 export function member(value: JsonValue | undefined, ...path: string[]): JsonValue | undefined {
@@ -26,10 +21,16 @@ export function members(value: JsonValue | undefined): readonly JsonValue[] {
   return isJsonArray(value) ? value : [];
 }
 
+/** The members of anything that an SDK threw or returned; none if it isn't an object. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  // Every object can be read by key.
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
 /**
  * A string as it is, '' for anything else. A lone surrogate, which no UTF-8 file can hold, becomes U+FFFD.
  */
-export function text(value: JsonValue | undefined): string {
+export function text(value: unknown): string {
   return typeof value === 'string' ? value.toWellFormed() : '';
 }
 
@@ -40,15 +41,8 @@ export function identifier(value: JsonValue | undefined): string {
 
 /** Text that some servers send as a list of parts. */
 export function textOfParts(value: JsonValue | undefined): string {
-  if (typeof value === 'string') return text(value);
-  return members(value)
-    .map((part) => (typeof part === 'string' ? text(part) : text(member(part, 'text'))))
-    .join('');
-}
-
-/** A number, also one whose spelling our reader kept (`12.0`). */
-export function number(value: JsonValue | undefined): unknown {
-  return value instanceof Verbatim ? Number(value.text) : value;
+  if (!isJsonArray(value)) return text(value);
+  return value.map((part) => text(part) || text(member(part, 'text'))).join('');
 }
 
 /**
@@ -60,13 +54,29 @@ export function plain(value: JsonValue): unknown {
   return JSON.parse(canonicalJson(value));
 }
 
-/** Output without the reasoning that it includes; both unknown if that can't be. */
-export function outputParts(
-  total: number | null,
-  reasoning: number | null,
-): { readonly output: number | null; readonly reasoning: number | null } {
-  if (total === null || reasoning === null) return { output: total, reasoning };
-  return reasoning <= total
-    ? { output: total - reasoning, reasoning }
-    : { output: null, reasoning: null };
+/** A tool's result in a conversation. */
+export type ToolMessage = Extract<Message, { role: 'tool' }>;
+
+/** The model's turn in a conversation. */
+export type AssistantMessage = Extract<Message, { role: 'assistant' }>;
+
+/** What is said at one time: a message, or all the results that answer one turn's calls. */
+export type Said =
+  | Exclude<Message, ToolMessage>
+  | { readonly role: 'results'; readonly results: readonly ToolMessage[] };
+
+/** The conversation with each turn's results together, as the providers want them in one message. */
+export function withResultsTogether(messages: readonly Message[]): readonly Said[] {
+  const said: Said[] = [];
+  let results: ToolMessage[] = [];
+  for (const message of messages) {
+    if (message.role !== 'tool') {
+      results = [];
+      said.push(message);
+      continue;
+    }
+    if (results.length === 0) said.push({ role: 'results', results });
+    results.push(message);
+  }
+  return said;
 }

@@ -34,7 +34,7 @@ export async function prepareCall(context: RunContext, call: TurnCall): Promise<
   const { settings, emit } = context;
   const ready = settings.tools.get(call.name);
   if (ready === undefined) {
-    const error = `no tool named '${call.name}' (have: ${toolNames(settings.tools)})`;
+    const error = `no tool named '${shown(call.name)}' (have: ${toolNames(settings.tools)})`;
     return refusedBefore({ ok: false, failure: 'unknown_tool', error });
   }
   const checked = await checkArguments(context, ready, call);
@@ -63,6 +63,11 @@ export async function prepareCall(context: RunContext, call: TurnCall): Promise<
     error: `denied: ${permit.reason ?? 'no reason given'}`,
   };
   return { ready: false, result, permit };
+}
+
+/** A name that a model made up may be of any length. */
+function shown(name: string): string {
+  return name.length > 100 ? `${name.slice(0, 100).toWellFormed()}…` : name;
 }
 
 /** The result of a call that never started. */

@@ -19,6 +19,8 @@ export type ToolResult =
 
 /** Text given to a model is cut here: an error is a sentence, not a log. */
 const MAX_ERROR_LENGTH = 2000;
+/** No more of a text is looked at: what follows is cut anyway, and patterns take their time. */
+const MAX_READ_LENGTH = 4 * MAX_ERROR_LENGTH;
 
 /** Records a value, or refuses it: what can't be recorded isn't a result. `undefined` counts as null. */
 export function toResult(tool: string, value: unknown, maxBytes: number): ToolResult {
@@ -88,14 +90,15 @@ function isError(error: unknown): error is { name: string; message: string } {
  */
 export function publicText(text: string): string {
   const clean = text
+    .slice(0, MAX_READ_LENGTH)
     .toWellFormed()
-    .replace(/\n\s+at [^\n]*/g, '')
+    .replace(/\n[ \t]+at [^\n]*/g, '')
     .replace(/file:\/\/\S*\/([^\s/:'")]+)(:\d+)*/g, '…/$1')
     .replace(
       /(^|[^\p{L}\p{N}_.~/\\])(?:[A-Za-z]:)?\\?(?:[\\/][\p{L}\p{N}_.@+~ -]*[\p{L}\p{N}_])*[\\/]([\p{L}\p{N}_.@+~-]+)(?::\d+)*/gu,
       redactPath,
     );
-  return clean.length > MAX_ERROR_LENGTH
+  return clean.length > MAX_ERROR_LENGTH || text.length > MAX_READ_LENGTH
     ? `${clean.slice(0, MAX_ERROR_LENGTH).toWellFormed()}… (cut)`
     : clean;
 }

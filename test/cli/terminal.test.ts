@@ -55,6 +55,7 @@ class Running {
   readonly process: ChildProcess;
   stdout = '';
   stderr = '';
+  over = false;
   readonly ended: Promise<number | string>;
   #changed: () => void = () => undefined;
 
@@ -68,6 +69,7 @@ class Running {
     }
     this.ended = new Promise((resolve) => {
       this.process.on('close', (code, signal) => {
+        this.over = true;
         resolve(code ?? signal ?? '');
         this.#changed();
       });
@@ -76,14 +78,11 @@ class Running {
 
   /** Resolves when a text was printed; fails if the process ends without it. */
   async printed(pattern: RegExp): Promise<void> {
-    let over = false;
-    void this.ended.then(() => (over = true));
     while (!pattern.test(this.stdout + this.stderr)) {
-      if (over) throw new Error(`${pattern} was not in:\n${this.stdout}\n${this.stderr}`);
+      if (this.over) throw new Error(`${pattern} was not in:\n${this.stdout}\n${this.stderr}`);
       await new Promise<void>((resolve) => {
         this.#changed = resolve;
       });
-      await Promise.resolve();
     }
   }
 }
@@ -133,7 +132,7 @@ describe('signals', () => {
     const check = 'trap "" TERM; echo $$ > pid; echo up >&2; while :; do sleep 0.05; done';
     const running = run('--model', script('done'), '--check', check);
     await running.printed(/step 1/);
-    const pid = await fileText('pid');
+    const pid = await fileText(running, 'pid');
     running.process.kill('SIGINT');
     await running.printed(/again to leave at once/);
     running.process.kill('SIGINT');
@@ -144,7 +143,7 @@ describe('signals', () => {
   test('a shell command ends with the run', async () => {
     const command = 'echo $$ > pid; sleep 60 & wait';
     const running = run('--model', script(call('run_command', { command })), '--with', 'shell');
-    const pid = await fileText('pid');
+    const pid = await fileText(running, 'pid');
     running.process.kill('SIGINT');
     await expect(running.ended).resolves.toBe(1);
     await gone(pid);
@@ -340,8 +339,9 @@ function screen(output: string): string[] {
   });
 }
 
-async function fileText(name: string): Promise<string> {
-  for (;;) {
+/** The text of a file, as soon as there is some; fails if the process ends without it. */
+async function fileText(running: Running, name: string): Promise<string> {
+  while (!running.over) {
     try {
       const text = readFileSync(join(folder, name), 'utf8').trim();
       if (text !== '') return text;
@@ -350,6 +350,7 @@ async function fileText(name: string): Promise<string> {
     }
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+  throw new Error(`it wrote no ${name}:\n${running.stderr}`);
 }
 
 /** Resolves when a process is gone. */

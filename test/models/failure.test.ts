@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { bodyError, brokenReply, requestError } from '../../src/models/failure.ts';
+import { fakeClock } from '../../src/testing/clock.ts';
 import { type JsonValue } from '../../src/transcript/index.ts';
 
-const CONTEXT = { secrets: ['s3cr3t-key'], now: () => 0 };
+const CONTEXT = { secrets: ['s3cr3t-key'], clock: fakeClock() };
 
 const http = (status: number, rest: object = {}, headers: Record<string, string> = {}): Error =>
   Object.assign(new Error(`${status} from the SDK`), {
@@ -169,10 +170,10 @@ describe('errors in an answer', () => {
     ['busy', 'busy', true],
     [{}, 'no message', true],
   ])('%j', (error, message, retryable) => {
-    const { failure } = bodyError(error, new Headers(), false, CONTEXT);
+    const { failure } = bodyError(error, new Headers(), undefined, CONTEXT);
     expect(failure).toMatchObject({ message, retryable });
     expect(failure.usage).toBeUndefined();
-    expect(bodyError(error, new Headers(), true, CONTEXT).failure.usage).toBeNull();
+    expect(bodyError(error, new Headers(), null, CONTEXT).failure.usage).toBeNull();
   });
 
   test('a broken answer has cost what nobody counted', () => {

@@ -44,9 +44,9 @@ describe('text that says an object', () => {
   });
 });
 
-describe('text that is refused', () => {
-  const deep = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
+const deep = (depth: number): string => '{"a":'.repeat(depth) + '1' + '}'.repeat(depth);
 
+describe('text that is refused', () => {
   test.each([
     // loop-anchors #27
     ['{"a":', 'not valid JSON (column 6: expected a value)'],
@@ -106,6 +106,10 @@ describe('text that is refused', () => {
   });
 });
 
+function thrower(): never {
+  throw new Error('no');
+}
+
 describe('objects that a provider had parsed', () => {
   test('are read as their text would be', () => {
     const given = { b: 2, a: [1] };
@@ -139,10 +143,6 @@ describe('objects that a provider had parsed', () => {
     expect(read.raw.isWellFormed()).toBe(true);
     expect(readArguments(read.raw)).toEqual(read);
   });
-
-  function thrower(): never {
-    throw new Error('no');
-  }
 });
 
 describe('any text', () => {

@@ -332,7 +332,7 @@ describe('usage', () => {
   test('code points are counted as the iterator of strings does', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(codePoints(text)).toBe([...text].length);
+        expect(codePoints(text)).toBe(Array.from(text).length);
       }),
     );
     expect(codePoints('a\ud800\ud83d\ude00\udc00')).toBe(4);

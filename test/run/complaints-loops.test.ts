@@ -126,9 +126,9 @@ describe('loops and repeats', () => {
   });
 });
 
-describe('budgets', () => {
-  const asking = (): ReturnType<typeof model> => model((i) => calls(call('echo', { i })));
+const asking = (): ReturnType<typeof model> => model((i) => calls(call('echo', { i })));
 
+describe('budgets', () => {
   test('#10 a budget or an option by another name is an error, before anything happens', async () => {
     const scripted = asking();
     const store = memoryStore();

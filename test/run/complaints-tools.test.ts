@@ -1,25 +1,13 @@
 /**
- * Complaints about other frameworks, by their number in the research on tool loops: arguments, results,
- * abort and pairing. The values of #34–#38 are a table in `result.test.ts`, the texts of #27 and #31 in
- * `arguments.test.ts`; here they go through whole runs. #44 is about a wire format.
+ * Complaints about other frameworks, by their number in the research on tool loops: arguments and
+ * results. The values of #34–#38 are a table in `result.test.ts`, the texts of #27 and #31 in
+ * `arguments.test.ts`; here they go through whole runs.
  *
  * @module
  */
 import { describe, expect, test } from 'vitest';
-import { type RunEvent } from '../../src/run/events.ts';
 import { type ReplyCall } from '../../src/run/model.ts';
-import {
-  call,
-  calls,
-  DONE,
-  drive,
-  gate,
-  model,
-  never,
-  SEED_TOOLS,
-  toolOf,
-  unhandledDuring,
-} from './support.ts';
+import { call, calls, DONE, drive, model, never, SEED_TOOLS, thenable, toolOf } from './support.ts';
 
 /** One turn with these calls, then the end. */
 function once(...made: readonly ReplyCall[]): ReturnType<typeof model> {
@@ -184,6 +172,11 @@ describe('arguments', () => {
     },
   );
 
+  test('#32 a name of any length is not thrown back at the model', async () => {
+    const { results } = await drive({ model: once(call('x'.repeat(1e6))) });
+    expect(results[0]?.['error']).toBe(`no tool named '${'x'.repeat(100)}…' (have: none)`);
+  });
+
   test('#33 ids that come twice, in one turn or later, are replaced, and each call runs once', async () => {
     let ran = 0;
     const { records, results } = await drive({
@@ -225,6 +218,12 @@ describe('arguments', () => {
     ]);
   });
 });
+
+function failWithPaths(): never {
+  const error = new Error(`cannot read /home/bob/app/secret.txt:3:1`);
+  error.message += `\n${error.stack}`;
+  throw error;
+}
 
 describe('results', () => {
   test.each([
@@ -280,8 +279,6 @@ describe('results', () => {
   });
 
   test('#37 a thenable that is no promise is awaited, and may throw', async () => {
-    // oxlint's rule against thenables is about modules; tools return what they like.
-    const thenable = (then: unknown): object => Object.defineProperty({}, 'then', { value: then });
     const { results } = await drive({
       model: once(call('good'), call('bad')),
       tools: [
@@ -298,15 +295,10 @@ describe('results', () => {
   });
 
   test('#39 no path, no line and no stack reach the model', async () => {
-    const fail = (): never => {
-      const error = new Error(`cannot read /home/bob/app/secret.txt:3:1`);
-      error.message += `\n${error.stack}`;
-      throw error;
-    };
     const scripted = once(call('a'), call('b'));
     const { text } = await drive({
       model: scripted,
-      tools: [toolOf('a', fail), toolOf('b', async () => fail())],
+      tools: [toolOf('a', failWithPaths), toolOf('b', async () => failWithPaths())],
     });
     const shown = JSON.stringify(scripted.asked[1]?.messages);
     for (const words of [shown, text]) {
@@ -334,98 +326,5 @@ describe('results', () => {
       `tool 'now' raised ${words}`,
       `tool 'later' raised ${words}`,
     ]);
-  });
-});
-
-describe('abort and pairing', () => {
-  test('#41 and #43 abort while the second of three runs', async () => {
-    const controller = new AbortController();
-    const late = gate<string>();
-    const events: RunEvent[] = [];
-    const { outcome, results, text } = await drive({
-      model: model([calls(call('first'), call('second'), call('third'))]),
-      tools: [
-        toolOf('first', () => 'ok', { parallel: false }),
-        toolOf(
-          'second',
-          () => {
-            queueMicrotask(() => controller.abort());
-            return late.promise;
-          },
-          { parallel: false },
-        ),
-        toolOf('third', () => 'never', { parallel: false }),
-      ],
-      signal: controller.signal,
-      on: (event) => events.push(event),
-    });
-    late.open('done after all');
-    expect(outcome).toMatchObject({ reason: 'aborted', check: null, verified: null });
-    expect(results).toMatchObject([
-      { ok: true, value: 'ok' },
-      {
-        ok: false,
-        failure: 'abandoned',
-        error: 'still running when the run was aborted; its effect is unknown',
-      },
-      { ok: false, failure: 'not_run', error: 'not run: the run was aborted' },
-    ]);
-    // #43: nothing says that what was running was cancelled.
-    expect(text).not.toContain('cancel');
-  });
-
-  test('#42 an aborted tool that then succeeds is not a result', async () => {
-    const controller = new AbortController();
-    const { results } = await drive({
-      model: model([calls(call('slow'))]),
-      tools: [
-        toolOf('slow', (_, { signal }) => {
-          const stopped = new Promise((resolve) => {
-            signal.addEventListener('abort', () => resolve('finished all the same'));
-          });
-          queueMicrotask(() => controller.abort());
-          return stopped;
-        }),
-      ],
-      signal: controller.signal,
-    });
-    expect(results[0]).toMatchObject({ ok: false, failure: 'abandoned' });
-    expect(results[0]).not.toHaveProperty('value');
-  });
-
-  test('#45 an abort ends once, without waiting for the tool or leaving a rejection', async () => {
-    const controller = new AbortController();
-    const ends: string[] = [];
-    const late = gate();
-    const unhandled = await unhandledDuring(async () => {
-      const { outcome } = await drive({
-        model: model([calls(call('deaf'))]),
-        tools: [
-          toolOf('deaf', () => {
-            queueMicrotask(() => controller.abort(new Error('stop')));
-            return late.promise;
-          }),
-        ],
-        signal: controller.signal,
-        on: { 'run-end': ({ outcome: ended }) => ends.push(ended.reason) },
-      });
-      expect(outcome.reason).toBe('aborted');
-      late.fail(new Error('too late'));
-    });
-    expect(ends).toEqual(['aborted']);
-    expect(unhandled).toEqual([]);
-  });
-
-  test('#63 why it stopped, what was claimed and what was verified are three facts', async () => {
-    const { outcome } = await drive({
-      model: model([{ content: 'I fixed it and all tests pass.' }]),
-      check: () => ({ ok: false, detail: '3 tests fail' }),
-    });
-    expect(outcome).toMatchObject({
-      reason: 'no_tool_calls',
-      answer: 'I fixed it and all tests pass.',
-      verified: false,
-      check: { ok: false, detail: '3 tests fail' },
-    });
   });
 });

@@ -59,7 +59,8 @@ function next({ turn, answered = 0, rules, now, repeats = 0 }: Situation): Next 
     comparedBy: () => 'result',
   });
   state.started('task');
-  for (let i = 0; i <= repeats && repeats > 0; i += 1) {
+  const landings = repeats > 0 ? repeats + 1 : 0;
+  for (let i = 0; i < landings; i += 1) {
     const past = turnOf({ names: ['poll'] });
     state.turnTaken(past);
     for (const call of past.calls) state.callAnswered(answerTo(call));

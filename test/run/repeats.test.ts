@@ -156,19 +156,19 @@ describe('repeatNote', () => {
   });
 });
 
-describe('StallDetector', () => {
-  /** Feeds calls by name; an upper-case name succeeds, a lower-case one fails. */
-  function stalls(sequence: string): number[] {
-    const seen = new Map<string, number>();
-    const detector = new StallDetector();
-    return sequence.split(' ').map((name) => {
-      const occurrences = (seen.get(name) ?? 0) + 1;
-      seen.set(name, occurrences);
-      detector.landed(name.toUpperCase() === name, occurrences);
-      return detector.repeats;
-    });
-  }
+/** Feeds calls by name; an upper-case name succeeds, a lower-case one fails. */
+function stalls(sequence: string): number[] {
+  const seen = new Map<string, number>();
+  const detector = new StallDetector();
+  return sequence.split(' ').map((name) => {
+    const occurrences = (seen.get(name) ?? 0) + 1;
+    seen.set(name, occurrences);
+    detector.landed(name.toUpperCase() === name, occurrences);
+    return detector.repeats;
+  });
+}
 
+describe('StallDetector', () => {
   test.each([
     ['A A A A', [0, 1, 2, 3]],
     ['A B A B A B', [0, 0, 1, 2, 3, 4]],

@@ -10,12 +10,18 @@ import { contentOf, describeError, publicText, raised, toResult } from '../../sr
 
 const LIMIT = 262_144;
 
+const HOLE: unknown[] = [0, 1];
+Reflect.deleteProperty(HOLE, 0);
 const cycle: unknown[] = [];
 cycle.push([cycle]);
 const { proxy: revoked, revoke } = Proxy.revocable({}, {});
 revoke();
 class Point {
   readonly x = 1;
+}
+
+function thrower(): never {
+  throw new Error('no');
 }
 
 describe('toResult', () => {
@@ -42,7 +48,7 @@ describe('toResult', () => {
     ['Infinity', { a: Infinity }, '$.a: Infinity'],
     ['undefined inside', { a: undefined }, '$.a: undefined'],
     ['undefined in a list (#38)', [{ startedAt: undefined }], '$[0].startedAt: undefined'],
-    ['a hole', [, 1], '$[0]: undefined'],
+    ['a hole', HOLE, '$[0]: undefined'],
     ['a cycle', cycle, '$[0][0]: a cycle: it holds itself'],
     ['toJSON that throws', { toJSON: thrower }, '$: an object with toJSON'],
     [
@@ -71,10 +77,6 @@ describe('toResult', () => {
       error: `tool 't' returned what can't be recorded: ${problem}`,
     });
   });
-
-  function thrower(): never {
-    throw new Error('no');
-  }
 
   test('nesting of any depth', () => {
     let deep: unknown = 1;
@@ -169,6 +171,15 @@ describe('what is thrown', () => {
     expect(words).toHaveLength(2000 + '… (cut)'.length);
     expect(describeError(new Error(`${'x'.repeat(1992)}😀`)).isWellFormed()).toBe(true);
   });
+
+  test.each(['\n', '\n\t', '/', ' /a', '/a b ', 'file://', '\\', '\n    at '])(
+    'a long message of %j is read in no time: only its beginning is looked at',
+    (piece) => {
+      const words = publicText(piece.repeat(1_000_000));
+      expect(words.length).toBeLessThan(2100);
+      expect(words).toMatch(/… \(cut\)$/);
+    },
+  );
 
   test('anything can be thrown', () => {
     fc.assert(

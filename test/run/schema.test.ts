@@ -8,6 +8,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { compileInput } from '../../src/run/schema.ts';
+import { call, calls, DONE, drive, model, toolOf } from './support.ts';
 import { type AnyTool } from '../../src/run/tool.ts';
 import { type JsonObject } from '../../src/transcript/index.ts';
 
@@ -246,6 +247,14 @@ describe('what is refused where a tool is made, by name', () => {
   });
 });
 
+const standard = (validate: () => unknown): unknown => ({
+  '~standard': { version: 1, vendor: 'test', validate },
+});
+
+function refuse(): never {
+  throw new Error('lookup failed');
+}
+
 describe('Standard Schema', () => {
   const inputSchema = object({ a: { type: 'number' } }, { required: ['a'] });
 
@@ -270,8 +279,18 @@ describe('Standard Schema', () => {
     );
   });
 
-  const standard = (validate: () => unknown): unknown => ({
-    '~standard': { version: 1, vendor: 'test', validate },
+  test.each([
+    ['at once', () => refuse()],
+    ['later', async () => refuse()],
+  ])('a schema that throws %s is told apart from a tool that does', async (_, validate) => {
+    const { results } = await drive({
+      model: model([calls(call('t')), DONE]),
+      tools: [toolOf('t', () => 1, { input: standard(validate) as never, inputSchema })],
+    });
+    expect(results[0]).toMatchObject({
+      failure: 'invalid_arguments',
+      error: 'invalid arguments: $.t: could not be checked: its schema raised Error: lookup failed',
+    });
   });
 
   test('messages of any kind are made fit to record', async () => {

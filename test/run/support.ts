@@ -210,13 +210,20 @@ export interface Gate<T = void> {
 }
 
 export function gate<T = void>(): Gate<T> {
-  let open: Gate<T>['open'] = () => undefined;
-  let fail: Gate<T>['fail'] = () => undefined;
+  let open: Gate<T>['open'] = ignore;
+  let fail: Gate<T>['fail'] = ignore;
   const promise = new Promise<T>((resolve, reject) => {
     open = resolve;
     fail = reject;
   });
   return { promise, open, fail };
+}
+
+function ignore(): void {}
+
+/** An object with a `then`. Its name is put together, as lint takes a literal one for a mistake. */
+export function thenable(then: unknown): object {
+  return Object.defineProperty({}, ['th', 'en'].join(''), { value: then });
 }
 
 /** A promise that never settles. */

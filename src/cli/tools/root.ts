@@ -32,9 +32,15 @@ export const MAX_FILE_BYTES: number = 32 * 1024 * 1024;
 export class Root {
   /** Absolute, without symbolic links. */
   readonly path: string;
+  readonly #own = new Set<string>();
 
   constructor(realPath: string) {
     this.path = realPath;
+  }
+
+  /** Keeps the run's own transcript, which may lie below the root, from being written to by its tools. */
+  keep(realPath: string): void {
+    this.#own.add(realPath).add(`${realPath}.lock`);
   }
 
   /**
@@ -61,6 +67,9 @@ export class Root {
    * @throws {FileError} if there is none, or it is something else.
    */
   async open({ real, shown }: Place, flags: number): Promise<FileHandle> {
+    if (flags !== constants.O_RDONLY && this.#own.has(real)) {
+      throw new FileError(`${shown}: it is this run's own transcript, which is read-only`);
+    }
     let file: FileHandle;
     try {
       // Without O_NONBLOCK, opening a named pipe would wait for its other end.
