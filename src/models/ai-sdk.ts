@@ -29,9 +29,9 @@ export interface AiSdkModel {
   readonly specificationVersion: 'v2' | 'v3' | 'v4';
   readonly provider: string;
   readonly modelId: string;
-  // Methods, so that models whose options are typed more closely are taken.
-  doGenerate(options: AiSdkCallOptions): PromiseLike<object>;
-  doStream(options: AiSdkCallOptions): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
+  // They take AiSdkCallOptions, which each version types in its own way.
+  doGenerate(options: never): PromiseLike<object>;
+  doStream(options: never): PromiseLike<{ readonly stream: ReadableStream<unknown> }>;
 }
 
 /** Settings of {@link fromAiSdk}. The model's own (temperature and the like) are set in the AI SDK. */
@@ -58,7 +58,8 @@ export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model 
   const context = { secrets: [], clock: policy.clock };
 
   const answer = async (request: ModelRequest): Promise<ModelReply> => {
-    const call = callOptions(request, model.provider);
+    // See AiSdkModel: each version has its own type of the same options.
+    const call = callOptions(request, model.provider) as never;
     return withRetries(policy, request, async () => {
       try {
         const collected = stream
@@ -92,7 +93,7 @@ function callOptions(request: ModelRequest, provider: string): AiSdkCallOptions 
 
 async function streamed(
   model: AiSdkModel,
-  call: AiSdkCallOptions,
+  call: never,
   { signal, onDelta }: ModelRequest,
 ): Promise<Collected> {
   const { stream } = await model.doStream(call);

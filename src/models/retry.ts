@@ -161,13 +161,16 @@ export async function withRetries<T extends ModelReply>(
 export function wait(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();
-    const done = (): void => {
-      cancel();
-      signal.removeEventListener('abort', done);
+    const over = (): void => {
+      signal.removeEventListener('abort', aborted);
       resolve();
     };
-    const cancel = clock.timer(milliseconds, done);
-    signal.addEventListener('abort', done);
+    const aborted = (): void => {
+      cancel();
+      over();
+    };
+    signal.addEventListener('abort', aborted);
+    const cancel = clock.timer(milliseconds, over);
   });
 }
 

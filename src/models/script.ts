@@ -117,13 +117,17 @@ export function readTurn(value: unknown, path: string): ReadTurn {
 
 function readUsage(usage: NonNullable<unknown> | null, path: string): Usage | null {
   if (usage === null) return null;
-  const counters = Object.entries(usage).map(([name, count]) => [
-    name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  const counters = Object.entries(usage).map(([key, count]) => [
+    USAGE_COUNTERS.find((name) => key === snakeCase(name)) ?? key,
     count,
   ]);
   const named: Members = Object.fromEntries(counters);
   refuseOthers(named, USAGE, path);
   return usageOf(readShape(named, USAGE, path));
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /**

@@ -22,5 +22,7 @@ export function floatText(value: number): string {
     const text = String(value);
     return Number.isInteger(value) ? `${text}.0` : text;
   }
-  return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+  const text = value.toExponential();
+  // At least two digits of exponent: `1e-7` is written `1e-07`.
+  return /[+-]\d$/.test(text) ? `${text.slice(0, -1)}0${text.slice(-1)}` : text;
 }

@@ -141,17 +141,42 @@ export function scanNumber(bytes: Uint8Array, start: number): number {
 
 /**
  * A decimal of at most 15 digits reads back as a double that no other such decimal gives, so its own
- * digits are the shortest: for the common case, that settles it without converting. Here: no leading
- * zero fraction smaller than 1e-4, and no trailing zero.
+ * digits are the shortest. That settles the common spellings without converting; any other is converted.
  */
 function scanFloat(bytes: Uint8Array, start: number, lead: number, point: number): number {
   const end = bytes[point] === DOT ? skipDigits(bytes, point + 1) : point;
-  const digits = end - point - 1;
-  const significant = bytes[lead] !== ZERO || bytes[point + 1] !== ZERO;
-  if (significant && digits > 0 && end - lead <= 16 && bytes[end - 1] !== ZERO) {
-    if (!isFloatByte(bytes[end])) return end;
+  const isShort = end - lead <= 16;
+  if (isShort && bytes[end] === LOWER_E && scanMantissa(bytes, lead, end)) {
+    const after = scanExponent(bytes, end + 1);
+    if (after !== BAD) return after;
+  } else if (isShort && !isFloatByte(bytes[end]) && isPositional(bytes, lead, point, end)) {
+    return end;
   }
   return scanAnyFloat(bytes, start, end);
+}
+
+/** Digits, a point and digits without a needless zero: `0.00…` only down to 1e-4. */
+function isPositional(bytes: Uint8Array, lead: number, point: number, end: number): boolean {
+  if (bytes[end - 1] === ZERO) return end === point + 2; // `1.0`
+  if (bytes[lead] !== ZERO) return end > point + 1;
+  let zeros = 0;
+  while (bytes[point + 1 + zeros] === ZERO) zeros += 1;
+  return zeros < 4 && end > point + 1;
+}
+
+/** One digit that isn't 0, and after a point digits that don't end in 0. */
+function scanMantissa(bytes: Uint8Array, lead: number, end: number): boolean {
+  if (bytes[lead] === ZERO) return false;
+  return end === lead + 1 || (bytes[lead + 1] === DOT && end > lead + 2 && bytes[end - 1] !== ZERO);
+}
+
+/** A sign and two digits, at most -5 or at least 16, after which the number ends. */
+function scanExponent(bytes: Uint8Array, at: number): number {
+  const end = skipDigits(bytes, at + 1);
+  if (end !== at + 3 || isFloatByte(bytes[end])) return BAD;
+  const value = ((bytes[at + 1] ?? 0) - ZERO) * 10 + (bytes[at + 2] ?? 0) - ZERO;
+  const isWritten = bytes[at] === MINUS ? value >= 5 : bytes[at] === PLUS && value >= 16;
+  return isWritten ? end : BAD;
 }
 
 function scanAnyFloat(bytes: Uint8Array, start: number, from: number): number {

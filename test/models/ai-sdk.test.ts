@@ -251,7 +251,7 @@ describe.each(modes)('a $version model, streamed: $stream', ({ version, stream }
     const model = fake(version, []);
     const hanging: AiSdkModel = {
       ...model,
-      doGenerate: async ({ abortSignal }) => {
+      doGenerate: async ({ abortSignal }: AiSdkCallOptions) => {
         await new Promise((_resolve, reject) => {
           abortSignal!.addEventListener('abort', () => reject(new Error('AbortError')));
         });

@@ -119,6 +119,10 @@ describe('exhausted', () => {
     },
   );
 
+  test('unknown dollars are none', () => {
+    expect(exhausted({ usd: 0.5 }, { ...NOTHING, usd: null })).toBeNull();
+  });
+
   test('what is not limited never is', () => {
     expect(exhausted({}, { ...SPENT, tokens: 1e15 })).toBeNull();
     expect(exhausted({ steps: undefined } as object, SPENT)).toBeNull();
@@ -153,6 +157,17 @@ describe('roomForOutput', () => {
     ['one token', { tokens: 401 }, { tokens: 300 }, undefined, undefined, 1],
     // 100 input tokens cost $0.0003; $0.0007 is left for output at $0.000015.
     ['dollars', { usd: 0.001 }, {}, PRICE, undefined, 46],
+    ['dollars after what was spent', { usd: 0.002 }, { usd: 0.001 }, PRICE, undefined, 46],
+    [
+      'dollars where nothing is known to be spent',
+      { usd: 0.001 },
+      { usd: null },
+      PRICE,
+      undefined,
+      46,
+    ],
+    ['dollars for one token', { usd: 0.000_315 }, {}, PRICE, undefined, 1],
+    ['a price, but no cost budget', {}, {}, PRICE, undefined, undefined],
     ['dollars and tokens', { usd: 0.001, tokens: 130 }, {}, PRICE, undefined, 30],
     ['dearer reasoning', { usd: 0.001 }, {}, { ...PRICE, reasoning: 70 }, undefined, 10],
     ['free output', { usd: 0.001 }, {}, { input: 3, output: 0 }, undefined, undefined],
@@ -170,6 +185,13 @@ describe('roomForOutput', () => {
       { tokens: 300 },
       undefined,
       { name: 'tokens', limit: 400, used: 300 },
+    ],
+    [
+      'no cent, of what is not known',
+      { usd: 0.0003 },
+      { usd: null },
+      PRICE,
+      { name: 'usd', limit: 0.0003, used: 0 },
     ],
     ['no cent', { usd: 0.0003 }, {}, PRICE, { name: 'usd', limit: 0.0003, used: 0 }],
     [

@@ -42,6 +42,18 @@ describe('loops and repeats', () => {
     ]);
   });
 
+  test('#1 the warning comes once, while nothing gets worse', async () => {
+    const warnings: unknown[] = [];
+    const names = ['t', 't', 't', 'no1', 'no2', 't', 't'];
+    await drive({
+      model: model((i) => (i < names.length ? calls(call(names[i] ?? '')) : DONE)),
+      tools: [toolOf('t', () => 1)],
+      watchdog: { stallAfter: 2 },
+      on: { 'stall-warning': (event) => warnings.push(event) },
+    });
+    expect(warnings).toEqual([{ type: 'stall-warning', repeats: 2 }]);
+  });
+
   test('#1 and is stopped where that is asked for', async () => {
     const { outcome, results } = await drive({
       model: model(() => calls(call('bash', { command: 'echo noop' }))),
@@ -194,6 +206,15 @@ describe('budgets', () => {
       budget: { name: 'toolCalls', limit: 6, used: 6 },
       spent: { toolCalls: 6 },
     });
+  });
+
+  test('#13 and over several turns', async () => {
+    const { results } = await drive({
+      model: model((i) => calls(call('echo', { i, n: 0 }), call('echo', { i, n: 1 }))),
+      tools: [echo],
+      budget: { toolCalls: 3 },
+    });
+    expect(results.map(({ ok }) => ok)).toEqual([true, true, true, false]);
   });
 
   test('#14 parallel calls are counted exactly', async () => {
