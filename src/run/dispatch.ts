@@ -72,16 +72,17 @@ async function answer(
 ): Promise<void> {
   const { state, settings } = context;
   const bare = answerOf(call, result, permit);
-  const landing = settings.repeats ? state.landing(bare) : null;
+  const landing = state.landing(bare);
   const occurrences = landing === null ? 1 : state.ledger.occurrences(landing);
-  const noted = landing !== null && occurrences === NOTED_OCCURRENCE;
+  const noted = settings.repeats && landing !== null && occurrences === NOTED_OCCURRENCE;
   const given: Answer = noted ? { ...bare, note: repeatNote(landing) } : bare;
   const repeatsBefore = state.stall.repeats;
   await context.record('tool', { ...answerPayload(given), ...context.stamp() });
-  state.callAnswered(given);
+  state.callAnswered(given, landing);
   if (context.emit === undefined) return;
   announceEnd(context, given);
-  if (landing !== null && occurrences > 1) announceRepeat(context, call, landing, occurrences);
+  if (settings.repeats && landing !== null && occurrences > 1)
+    announceRepeat(context, call, landing, occurrences);
   if (state.stall.repeats > repeatsBefore) announceStall(context);
 }
 

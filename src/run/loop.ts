@@ -82,7 +82,7 @@ function begin(settings: Settings, store: TranscriptStore): RunContext & { origi
     comparedBy: (tool) => settings.tools.get(tool)?.tool.repeatedWhen ?? 'result',
   });
   const record = async (kind: string, payload: JsonObject): Promise<void> => {
-    const [line] = await store.append([{ kind, payload }]);
+    const [line] = await stored(store.append([{ kind, payload }]));
     if (line !== undefined) emit?.({ type: 'record', record: line, payload });
   };
   return {
@@ -95,6 +95,16 @@ function begin(settings: Settings, store: TranscriptStore): RunContext & { origi
     stamp: () => (settings.timed ? { at: new Date(clock.now()).toISOString() } : {}),
     origin: '',
   };
+}
+
+/** Whatever a store throws, a record that can't be kept is how the run ends. */
+async function stored<T>(act: Promise<T>): Promise<T> {
+  try {
+    return await act;
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    throw new StoreError('failed', describeError(error), { cause: error });
+  }
 }
 
 /** The loop itself. A record is made durable before anything depends on it. */
@@ -114,7 +124,7 @@ async function drive(context: RunContext & { origin: string }): Promise<Outcome>
       await skipCalls(context, next.why);
       continue;
     }
-    await store.sync();
+    await stored(store.sync());
     if (next.do === 'call') {
       await runCalls(context);
       continue;
@@ -135,7 +145,7 @@ async function finish(context: RunContext, stop: Stop): Promise<Outcome> {
   if ('failedAttempts' in stop) state.attemptsFailed(stop.failedAttempts ?? []);
   const check = await checkSuccess(context, stop.reason);
   await context.record('final', finalPayload(context, stop, check));
-  await store.sync();
+  await stored(store.sync());
   return outcomeOf(context, stop, check);
 }
 

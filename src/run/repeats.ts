@@ -22,29 +22,33 @@ export interface Landing {
 /** How many times each distinct call has landed. One hash and one look-up a call, whatever the history. */
 export class RepeatLedger {
   readonly #seen = new Map<string, number>();
+  // A landing is asked for before its record is written, and added after: it is hashed once.
+  #newest: { readonly landing: Landing; readonly key: string } | undefined;
 
   /** How often this call will have landed once it is added. */
   occurrences(landing: Landing): number {
-    return (this.#seen.get(keyOf(landing)) ?? 0) + 1;
+    return (this.#seen.get(this.#keyOf(landing)) ?? 0) + 1;
   }
 
   /** Counts a landing; returns how often it has landed now. */
   add(landing: Landing): number {
-    const key = keyOf(landing);
-    const count = (this.#seen.get(key) ?? 0) + 1;
-    this.#seen.set(key, count);
+    const count = this.occurrences(landing);
+    this.#seen.set(this.#keyOf(landing), count);
     return count;
   }
-}
 
-/**
- * The whole SHA-256 of every part, so that "exactly this result" is never said of another one. JSON
- * strings keep the parts apart.
- */
-function keyOf(landing: Landing): string {
-  const { tool, comparedBy, result, ok } = landing;
-  const compared = comparedBy === 'result' ? `${ok ? '+' : '-'}${result}` : '';
-  return sha256Hex(`${JSON.stringify([comparedBy, tool, landing.arguments])}${compared}`);
+  /**
+   * The whole SHA-256 of every part, so that "exactly this result" is never said of another one. JSON
+   * strings keep the parts apart.
+   */
+  #keyOf(landing: Landing): string {
+    if (this.#newest?.landing === landing) return this.#newest.key;
+    const { tool, comparedBy, result, ok } = landing;
+    const compared = comparedBy === 'result' ? `${ok ? '+' : '-'}${result}` : '';
+    const key = sha256Hex(`${JSON.stringify([comparedBy, tool, landing.arguments])}${compared}`);
+    this.#newest = { landing, key };
+    return key;
+  }
 }
 
 /** The fingerprints of a landing, for the event: they tell equal from different and hold no value. */

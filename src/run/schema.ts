@@ -110,7 +110,7 @@ function compileJsonSchema(schema: JsonObject, name: string): Compiled {
     if (problem !== null) throw new Error(problem);
     // Not by way of `text`: a model reads properties in the order in which they were written.
     const copy: JsonObject = deepFreeze(JSON.parse(JSON.stringify(schema)));
-    const made = { text, schema: copy, validate: compile(copy) };
+    const made = { text, schema: copy, validate: compile(withoutDraft(copy)) };
     compiled.set(schema, made);
     return made;
   } catch (error) {
@@ -123,11 +123,17 @@ function compileJsonSchema(schema: JsonObject, name: string): Compiled {
 
 /** What is wrong with the root of a schema, beside what JSON Schema says itself. */
 function rootProblem(schema: JsonObject): string | null {
-  const { $schema: draft, $async: isAsync, type } = schema;
-  if (draft !== undefined && !(typeof draft === 'string' && /2020-12\/schema#?$/.test(draft)))
-    return `it declares ${JSON.stringify(draft)}; leave $schema out if it holds for 2020-12 too`;
+  const { $async: isAsync, type } = schema;
   if (isAsync !== undefined) return '$async is not part of it';
   return type === 'object' ? null : 'it must be of type object, as models send objects';
+}
+
+/**
+ * Schemas that declare an older draft are common (zod-to-json-schema, MCP servers) and mostly hold for
+ * 2020-12 too, which is what providers read them by. One that doesn't is refused for what is wrong in it.
+ */
+function withoutDraft(schema: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema'));
 }
 
 function compile(schema: JsonObject): ValidateFunction {

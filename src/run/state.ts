@@ -129,12 +129,11 @@ export class RunState {
     };
   }
 
-  /** The next call of the turn was answered. */
-  callAnswered(answer: Answer): void {
+  /** The next call of the turn was answered. `landing` spares making it again. */
+  callAnswered(answer: Answer, landing: Landing | null = this.landing(answer)): void {
     const { call, ok, text, note, failure } = answer;
     this.answered += 1;
     if (failure !== 'not_run') this.toolCalls += 1;
-    const landing = this.landing(answer);
     if (landing !== null) this.stall.landed(ok, this.ledger.add(landing));
     this.#add({
       role: 'tool',

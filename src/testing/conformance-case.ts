@@ -8,8 +8,6 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { type Clock } from '../run/clock.ts';
 import {
   ModelError,
-  type Delta,
-  type Message,
   type Model,
   type ModelReply,
   type ModelRequest,
@@ -45,9 +43,9 @@ export interface Scene extends ConformanceOptions {
 export interface Case {
   readonly name: string;
   /** Default: every run of the suite. */
-  readonly when?: (options: ConformanceOptions) => boolean;
+  readonly when?: ((options: ConformanceOptions) => boolean) | undefined;
   readonly turns: readonly StubTurn[];
-  readonly run: (scene: Scene) => Promise<void>;
+  readonly check: (scene: Scene) => Promise<void>;
 }
 
 /** The key that models under test are given. */
@@ -65,13 +63,16 @@ export const ADD: ToolSpec = {
   },
 };
 
+export const isStream = ({ stream }: ConformanceOptions): boolean => stream;
+export const isOpenAI = ({ api }: ConformanceOptions): boolean => api === 'openai';
+
 /** Asks a model, with a small conversation unless told otherwise. */
 export async function ask(
   { model }: Pick<Scene, 'model'>,
   request: Partial<ModelRequest> = {},
 ): Promise<ModelReply> {
   return model({
-    messages: user('hi'),
+    messages: [{ role: 'user', content: 'hi' }],
     tools: [ADD],
     maxOutputTokens: undefined,
     secondsLeft: undefined,
@@ -79,15 +80,6 @@ export async function ask(
     onDelta: () => undefined,
     ...request,
   });
-}
-
-/** Asks a model, and gives its output as it streamed in too. */
-export async function askWithDeltas(
-  scene: Pick<Scene, 'model'>,
-): Promise<{ readonly reply: ModelReply; readonly deltas: readonly Delta[] }> {
-  const deltas: Delta[] = [];
-  const reply = await ask(scene, { onDelta: (delta) => deltas.push(delta) });
-  return { reply, deltas };
 }
 
 /** The error that asking ends with. */
@@ -105,14 +97,4 @@ export async function askInVain(asked: Promise<ModelReply>): Promise<ModelError>
 export async function waitThenAdvance(clock: FakeClock, milliseconds: number): Promise<void> {
   while (clock.pending === 0) await immediate();
   await clock.advance(milliseconds);
-}
-
-/** A conversation of one message. */
-export function user(content: string): readonly Message[] {
-  return [{ role: 'user', content }];
-}
-
-/** The text of a kind of delta. */
-export function deltaText(deltas: readonly Delta[], kind: Delta['kind']): string {
-  return deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
 }

@@ -11,26 +11,32 @@ import {
   hasQuirk,
   pieces,
   type AnswerContext,
-  type StubCall,
-  type StubError,
-  type StubRequest,
   type StubTurn,
   type WireFormat,
 } from './provider-script.ts';
 
 /** Anthropic Messages. It accepts no thinking but what was signed here: each provider has its own. */
 export function anthropicFormat(): WireFormat {
-  const signed = new Map<string, string>();
+  const signed: Signed = new Map();
   const format: WireFormat = {
     requestIdHeader: 'request-id',
-    heartbeat: 'event: ping\ndata: {"type":"ping"}\n\n',
-    check: (request) => check(request, signed),
-    error: ({ status, message, type }, { number }) => ({
-      type: 'error',
-      error: { type: type ?? errorType(status), message },
-      request_id: `req_${number}`,
-    }),
-    errorEvent: (error, context) => event('error', format.error(error, context)),
+    heartbeat: event('ping'),
+    check({ headers, body }) {
+      if (headers['x-api-key'] === undefined && headers['authorization'] === undefined) {
+        return { status: 401, message: 'x-api-key header is required' };
+      }
+      const [message] =
+        headers['anthropic-version'] === undefined
+          ? ['anthropic-version: header is required']
+          : problems(body, signed);
+      return message === undefined ? null : { status: 400, message };
+    },
+    error({ status, message, type }, { number }) {
+      const usual = status < 500 ? 'invalid_request_error' : 'api_error';
+      const error = { type: type ?? ERROR_TYPES.get(status) ?? usual, message };
+      return { type: 'error', error, request_id: `req_${number}` };
+    },
+    errorEvent: (error, context) => event('error', Object(format.error(error, context))),
     whole: (turn, context) => whole(turn, context, signed),
     events: (turn, context) => events(turn, context, signed),
   };
@@ -40,134 +46,106 @@ export function anthropicFormat(): WireFormat {
 /** Signatures that were given, and the thinking that each signs. */
 type Signed = Map<string, string>;
 
-function errorType(status: number): string {
-  if (status === 429) return 'rate_limit_error';
-  if (status === 529) return 'overloaded_error';
-  if (status === 401) return 'authentication_error';
-  return status < 500 ? 'invalid_request_error' : 'api_error';
-}
+const ERROR_TYPES = new Map([
+  [401, 'authentication_error'],
+  [429, 'rate_limit_error'],
+  [529, 'overloaded_error'],
+]);
 
-function check(request: Omit<StubRequest, 'refused'>, signed: Signed): StubError | null {
-  if (
-    request.headers['x-api-key'] === undefined &&
-    request.headers['authorization'] === undefined
-  ) {
-    return { status: 401, message: 'x-api-key header is required' };
-  }
-  if (request.headers['anthropic-version'] === undefined) {
-    return { status: 400, message: 'anthropic-version: header is required' };
-  }
-  const { body } = request;
-  const problem =
-    bodyProblem(body) ??
-    turnsProblem(members(member(body, 'messages'))) ??
-    signatureProblem(members(member(body, 'messages')), signed);
-  return problem === null ? null : { status: 400, message: problem };
-}
-
-function bodyProblem(body: JsonValue | undefined): string | null {
-  if (!isJsonObject(body)) return 'The request body is not valid JSON';
-  if (text(body['model']) === '') return 'model: Field required';
+/** What is wrong with a body; only the first counts. */
+function* problems(body: JsonValue | undefined, signed: Signed): Generator<string, void> {
+  if (!isJsonObject(body)) return yield 'The request body is not valid JSON';
+  if (text(body['model']) === '') yield 'model: Field required';
   const limit = body['max_tokens'];
-  if (limit === undefined) return 'max_tokens: Field required';
-  if (typeof limit !== 'number' || !Number.isInteger(limit) || limit < 1) {
-    return 'max_tokens: Input should be greater than or equal to 1';
+  if (limit === undefined) yield 'max_tokens: Field required';
+  if (!Number.isInteger(limit) || Number(limit) < 1) {
+    yield 'max_tokens: Input should be greater than or equal to 1';
   }
-  if (members(body['messages']).length === 0) return 'messages: at least one message is required';
+  if (members(body['messages']).length === 0) yield 'messages: at least one message is required';
   for (const [i, tool] of members(body['tools']).entries()) {
     if (!/^[a-zA-Z0-9_-]{1,128}$/.test(text(member(tool, 'name')))) {
-      return `tools.${i}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
+      yield `tools.${i}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
     }
     if (member(tool, 'input_schema', 'type') !== 'object') {
-      return `tools.${i}.custom.input_schema.type: Input should be 'object'`;
+      yield `tools.${i}.custom.input_schema.type: Input should be 'object'`;
     }
   }
-  return null;
+  yield* messageProblems(members(body['messages']), signed);
 }
 
-function turnsProblem(messages: readonly JsonValue[]): string | null {
+function* messageProblems(
+  messages: readonly JsonValue[],
+  signed: Signed,
+): Generator<string, void> {
   const seen = new Set<string>();
   let open: readonly string[] = [];
   for (const [i, message] of messages.entries()) {
     const role = member(message, 'role');
     if (role !== 'user' && role !== 'assistant') {
-      return `messages.${i}.role: Input should be 'user' or 'assistant'`;
+      yield `messages.${i}.role: Input should be 'user' or 'assistant'`;
     }
-    const isLast = i === messages.length - 1;
-    const problem =
-      contentProblem(message, i, isLast) ??
-      resultsProblem(message, i, open) ??
-      idProblem(message, i, seen);
-    if (problem !== null) return problem;
-    open = blocksOf(message, 'tool_use').map((block) => text(member(block, 'id')));
+    for (const problem of contentProblems(message, i === messages.length - 1)) {
+      yield `messages.${i}: ${problem}`;
+    }
+    for (const problem of resultProblems(message, open)) yield `messages.${i}: ${problem}`;
+    const calls = blocksOf(message, 'tool_use');
+    open = calls.map((block) => text(member(block, 'id')));
+    for (const problem of callProblems(calls, seen)) yield `messages.${i}.content: ${problem}`;
+    for (const block of blocksOf(message, 'thinking')) {
+      const thinking = signed.get(text(member(block, 'signature')));
+      if (thinking === undefined || thinking !== member(block, 'thinking')) {
+        yield `messages.${i}: Invalid \`signature\` in \`thinking\` block`;
+      }
+    }
   }
-  return open.length === 0 ? null : unanswered(messages.length - 1, open);
+  if (open.length > 0) yield `messages.${messages.length}: ${unanswered(open)}`;
 }
 
-function contentProblem(message: JsonValue, i: number, isLast: boolean): string | null {
+function* contentProblems(message: JsonValue, isLast: boolean): Generator<string, void> {
   const content = member(message, 'content');
-  const given = isJsonArray(content) ? content : [{ type: 'text', text: content ?? '' }];
-  if (given.length === 0) return `messages.${i}: all messages must have non-empty content`;
-  for (const block of given) {
-    if (member(block, 'type') === 'text' && text(member(block, 'text')).trim() === '') {
-      return `messages.${i}: text content blocks must contain non-whitespace text`;
-    }
+  const blocks = isJsonArray(content) ? content : [{ type: 'text', text: content ?? '' }];
+  if (blocks.length === 0) yield 'all messages must have non-empty content';
+  const isBlank = (block: JsonValue): boolean =>
+    member(block, 'type') === 'text' && text(member(block, 'text')).trim() === '';
+  if (blocks.some(isBlank)) yield 'text content blocks must contain non-whitespace text';
+  const end = text(member(blocks.at(-1), 'text'));
+  if (isLast && member(message, 'role') === 'assistant' && end !== end.trimEnd()) {
+    yield 'final assistant content cannot end with trailing whitespace';
   }
-  const last = text(member(given.at(-1), 'text'));
-  return isLast && member(message, 'role') === 'assistant' && last !== last.trimEnd()
-    ? `messages.${i}: final assistant content cannot end with trailing whitespace`
-    : null;
 }
 
 /** The results are the first blocks of the next message, one for each call, in the calls' order. */
-function resultsProblem(message: JsonValue, i: number, open: readonly string[]): string | null {
+function* resultProblems(message: JsonValue, open: readonly string[]): Generator<string, void> {
   const content = members(member(message, 'content'));
   const results = blocksOf(message, 'tool_result');
   const ids = results.map((block) => text(member(block, 'tool_use_id')));
   const stray = ids.find((id) => !open.includes(id));
   if (stray !== undefined) {
-    return `messages.${i}: unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${stray}`;
+    yield `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${stray}`;
   }
   const missing = open.filter((id) => !ids.includes(id));
-  if (missing.length > 0) return unanswered(i - 1, missing);
-  if (ids.length > open.length) return `messages.${i}: each tool_use must have a single result`;
-  const isFirst = results.every((block, n) => content[n] === block && ids[n] === open[n]);
-  if (!isFirst) return `messages.${i}: tool_result blocks must come first, in order`;
-  const empty = results.some(
-    (block) => member(block, 'is_error') === true && text(member(block, 'content')) === '',
-  );
-  return empty ? `messages.${i}: content cannot be empty if \`is_error\` is true` : null;
+  if (missing.length > 0) yield unanswered(missing);
+  if (ids.length > open.length) yield 'each tool_use must have a single result';
+  if (results.some((block, n) => content[n] !== block || ids[n] !== open[n])) {
+    yield 'tool_result blocks must come first, in order';
+  }
+  const isEmptyError = (block: JsonValue): boolean =>
+    member(block, 'is_error') === true && text(member(block, 'content')) === '';
+  if (results.some(isEmptyError)) yield 'content cannot be empty if `is_error` is true';
 }
 
-function unanswered(i: number, ids: readonly string[]): string {
-  return `messages.${i}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}`;
+function unanswered(ids: readonly string[]): string {
+  return `\`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}`;
 }
 
-function idProblem(message: JsonValue, i: number, seen: Set<string>): string | null {
-  for (const block of blocksOf(message, 'tool_use')) {
-    const id = text(member(block, 'id'));
-    if (!/^[a-zA-Z0-9_-]+$/.test(id)) {
-      return `messages.${i}.content.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`;
-    }
-    if (seen.has(id)) return `messages.${i}: \`tool_use\` ids must be unique`;
+function* callProblems(calls: readonly JsonValue[], seen: Set<string>): Generator<string, void> {
+  for (const call of calls) {
+    const id = text(member(call, 'id'));
+    if (!/^[a-zA-Z0-9_-]+$/.test(id)) yield "id: String should match pattern '^[a-zA-Z0-9_-]+$'";
+    if (seen.has(id)) yield '`tool_use` ids must be unique';
     seen.add(id);
-    if (!isJsonObject(member(block, 'input'))) {
-      return `messages.${i}.content.tool_use.input: Input should be a valid dictionary`;
-    }
+    if (!isJsonObject(member(call, 'input'))) yield 'input: Input should be a valid dictionary';
   }
-  return null;
-}
-
-function signatureProblem(messages: readonly JsonValue[], signed: Signed): string | null {
-  for (const [i, message] of messages.entries()) {
-    for (const block of blocksOf(message, 'thinking')) {
-      const thinking = signed.get(text(member(block, 'signature')));
-      if (thinking === undefined || thinking !== member(block, 'thinking')) {
-        return `messages.${i}: Invalid \`signature\` in \`thinking\` block`;
-      }
-    }
-  }
-  return null;
 }
 
 function blocksOf(message: JsonValue, type: string): readonly JsonValue[] {
@@ -175,108 +153,84 @@ function blocksOf(message: JsonValue, type: string): readonly JsonValue[] {
 }
 
 function whole(turn: StubTurn, context: AnswerContext, signed: Signed): unknown {
-  const message = {
+  if (turn.fault?.kind === 'empty') return { ...head(context), usage: usage(turn) };
+  return {
     ...head(context),
-    content: blocks(turn, context, signed),
+    content: blocks(turn, context, signed).map((block) => block.whole()),
     stop_reason: stopReason(turn),
     stop_sequence: null,
+    ...(hasQuirk(turn, 'no-usage') ? {} : { usage: usage(turn) }),
   };
-  if (turn.fault?.kind === 'empty') return { ...head(context), usage: usage(turn) };
-  return hasQuirk(turn, 'no-usage') ? message : { ...message, usage: usage(turn) };
 }
 
 function events(turn: StubTurn, context: AnswerContext, signed: Signed): readonly string[] {
+  const stop = event('message_stop');
+  if (turn.fault?.kind === 'empty') return [stop];
   const total: unknown = hasQuirk(turn, 'no-usage') ? undefined : usage(turn);
   const isObject = typeof total === 'object' && total !== null;
   // The input's counts come first, the output's count last; until then it says 1.
   const early: unknown = isObject ? { ...total, output_tokens: 1 } : total;
   const late: unknown = isObject ? { ...total, input_tokens: null } : total;
-  if (turn.fault?.kind === 'empty') return [event('message_stop', { type: 'message_stop' })];
+  const message = { ...head(context), content: [], stop_reason: null, usage: early };
+  const delta = { stop_reason: stopReason(turn), stop_sequence: null };
   return [
-    event('message_start', {
-      type: 'message_start',
-      message: { ...head(context), content: [], stop_reason: null, usage: early },
-    }),
-    ...blocks(turn, context, signed).flatMap((block, index) => blockEvents(block, index)),
-    event('message_delta', {
-      type: 'message_delta',
-      delta: { stop_reason: stopReason(turn), stop_sequence: null },
-      usage: late,
-    }),
-    ...(hasQuirk(turn, 'no-done') ? [] : [event('message_stop', { type: 'message_stop' })]),
+    event('message_start', { message }),
+    ...blocks(turn, context, signed).flatMap(blockEvents),
+    event('message_delta', { delta, usage: late }),
+    ...(hasQuirk(turn, 'no-done') ? [] : [stop]),
   ];
 }
 
-/** A content block, with a call's input as its text. */
-type StubBlock =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
-  | {
-      readonly type: 'tool_use';
-      readonly id: string;
-      readonly name: string;
-      readonly input: unknown;
-    };
+/** A content block: in one piece, or as it begins and what then streams in. */
+interface StubBlock {
+  readonly whole: () => object;
+  readonly start: object;
+  readonly deltas: readonly object[];
+}
 
 function blocks(turn: StubTurn, context: AnswerContext, signed: Signed): readonly StubBlock[] {
-  const out: StubBlock[] = [];
-  if (turn.reasoning !== undefined) {
-    const signature = `signature_${context.number}`;
-    signed.set(signature, turn.reasoning);
-    out.push({ type: 'thinking', thinking: turn.reasoning, signature });
-  }
-  if ((turn.content ?? '') !== '') out.push({ type: 'text', text: turn.content ?? '' });
-  const isStream = member(context.body, 'stream') === true;
-  for (const [i, call] of (turn.toolCalls ?? []).entries()) {
+  const { content = '', reasoning, toolCalls = [] } = turn;
+  const out: StubBlock[] = toolCalls.map((call, i) => {
+    const written = argumentsText(call);
     const id = call.id ?? `toolu_${context.number}_${i}`;
-    const input = isStream ? argumentsText(call) : parsedInput(call);
-    out.push({ type: 'tool_use', id, name: call.name, input });
+    const start = { type: 'tool_use', id, name: call.name, input: {} };
+    return {
+      // It holds an object: arguments that aren't JSON can't be said.
+      whole: () => ({ ...start, input: JSON.parse(written || '{}') }),
+      start,
+      // The API begins every input with an empty piece.
+      deltas: ['', ...pieces(written)].map((partial_json) => ({
+        type: 'input_json_delta',
+        partial_json,
+      })),
+    };
+  });
+  if (content !== '') {
+    out.unshift({
+      whole: () => ({ type: 'text', text: content }),
+      start: { type: 'text', text: '' },
+      deltas: pieces(content).map((piece) => ({ type: 'text_delta', text: piece })),
+    });
+  }
+  if (reasoning !== undefined) {
+    const signature = `signature_${context.number}`;
+    signed.set(signature, reasoning);
+    const deltas = pieces(reasoning).map((thinking) => ({ type: 'thinking_delta', thinking }));
+    out.unshift({
+      whole: () => ({ type: 'thinking', thinking: reasoning, signature }),
+      start: { type: 'thinking', thinking: '', signature: '' },
+      deltas: [...deltas, { type: 'signature_delta', signature }],
+    });
   }
   return out;
 }
 
-/** @throws {SyntaxError} a whole answer holds objects, so it can't say arguments that aren't JSON. */
-function parsedInput(call: StubCall): unknown {
-  const written = argumentsText(call);
-  return written === '' ? {} : JSON.parse(written);
-}
-
-function blockEvents(block: StubBlock, index: number): readonly string[] {
-  const delta = (rest: object): string =>
-    event('content_block_delta', { type: 'content_block_delta', index, delta: rest });
+function blockEvents({ start, deltas }: StubBlock, index: number): readonly string[] {
   return [
-    event('content_block_start', {
-      type: 'content_block_start',
-      index,
-      content_block: startOf(block),
-    }),
-    ...blockDeltas(block).map((part) => delta(part)),
-    event('content_block_stop', { type: 'content_block_stop', index }),
+    event('content_block_start', { index, content_block: start }),
+    ...deltas.map((delta) => event('content_block_delta', { index, delta })),
+    event('content_block_stop', { index }),
   ];
-}
-
-function startOf(block: StubBlock): object {
-  if (block.type === 'text') return { ...block, text: '' };
-  if (block.type === 'thinking') return { ...block, thinking: '', signature: '' };
-  return { ...block, input: {} };
-}
-
-function blockDeltas(block: StubBlock): readonly object[] {
-  if (block.type === 'text') {
-    return pieces(block.text).map((piece) => ({ type: 'text_delta', text: piece }));
-  }
-  if (block.type === 'thinking') {
-    const thinking = pieces(block.thinking).map((piece) => ({
-      type: 'thinking_delta',
-      thinking: piece,
-    }));
-    return [...thinking, { type: 'signature_delta', signature: block.signature }];
-  }
-  // The API begins every input with an empty piece.
-  return ['', ...pieces(String(block.input))].map((piece) => ({
-    type: 'input_json_delta',
-    partial_json: piece,
-  }));
 }
 
 function head({ number }: AnswerContext): object {
@@ -287,9 +241,8 @@ function stopReason(turn: StubTurn): string {
   if (turn.stop === 'length') return 'max_tokens';
   if (turn.stop === 'refused') return 'refusal';
   if (turn.stop === 'pause') return 'pause_turn';
-  return (turn.toolCalls ?? []).length > 0 && !hasQuirk(turn, 'finish-stop')
-    ? 'tool_use'
-    : 'end_turn';
+  const isCalling = (turn.toolCalls ?? []).length > 0 && !hasQuirk(turn, 'finish-stop');
+  return isCalling ? 'tool_use' : 'end_turn';
 }
 
 function usage(turn: StubTurn): unknown {
@@ -304,6 +257,6 @@ function usage(turn: StubTurn): unknown {
   };
 }
 
-function event(name: string, data: unknown): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+function event(type: string, data: object = {}): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`;
 }

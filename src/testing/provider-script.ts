@@ -138,7 +138,7 @@ export interface StubError {
 /** One provider's wire format. */
 export interface WireFormat {
   /** What a real provider would refuse the request for; null if nothing. */
-  check(request: Omit<StubRequest, 'refused'>): StubError | null;
+  check(request: StubRequest): StubError | null;
   error(error: StubError, context: AnswerContext): JsonValue;
   whole(turn: StubTurn, context: AnswerContext): unknown;
   /** The events of a stream, each with its end. */

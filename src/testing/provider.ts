@@ -6,9 +6,11 @@
  *
  * @module
  */
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { member } from '../models/wire.ts';
-import { parseJson } from '../transcript/index.ts';
+import { parseJson, type JsonValue } from '../transcript/index.ts';
 import { anthropicFormat } from './provider-anthropic.ts';
 import { openaiFormat } from './provider-openai.ts';
 import {
@@ -41,11 +43,7 @@ export interface StubProvider {
   add(...turns: readonly StubAnswer[]): void;
   /** Resolves when so many requests have come, counted from the start. */
   arrived(count: number): Promise<void>;
-  /**
-   * Checks that the script was followed.
-   *
-   * @throws {Error} if turns are left, or a request was refused or came after the last turn.
-   */
+  /** @throws {Error} if turns are left, or a request was refused or came after the last turn. */
   finish(): void;
   /** Ends the server and its connections. */
   close(): Promise<void>;
@@ -60,45 +58,33 @@ export async function startProvider(options: StubProviderOptions = {}): Promise<
 
 class Stub implements StubProvider {
   readonly requests: StubRequest[] = [];
+  url = '';
+  openaiURL = '';
   readonly #turns: StubAnswer[];
   readonly #pieceBytes: number;
+  readonly #formats = new Map([
+    ['/v1/chat/completions', openaiFormat],
+    ['/v1/messages', anthropicFormat()],
+  ]);
   readonly #server: Server;
-  readonly #formats: ReadonlyMap<string, WireFormat>;
   readonly #waiting = new Set<() => void>();
   #badTurn: string | undefined;
-  #port = 0;
 
   constructor({ turns = [], pieceBytes = 65_536 }: StubProviderOptions) {
     this.#turns = [...turns];
     this.#pieceBytes = pieceBytes;
-    this.#formats = new Map([
-      ['/v1/chat/completions', openaiFormat],
-      ['/v1/messages', anthropicFormat()],
-    ]);
     this.#server = createServer((message, response) => {
-      this.#serve(message, response).catch((error: unknown) => {
-        this.#fail(error, response);
-      });
+      this.#serve(message, response).catch((error: unknown) => this.#fail(error, response));
     });
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
-
-  get openaiURL(): string {
-    return `${this.url}/v1`;
-  }
-
-  listen(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(0, '127.0.0.1', () => {
-        const address = this.#server.address();
-        if (typeof address === 'object' && address !== null) this.#port = address.port;
-        resolve();
-      });
-    });
+  async listen(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    const address = this.#server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    this.url = `http://127.0.0.1:${port}`;
+    this.openaiURL = `${this.url}/v1`;
   }
 
   add(...turns: readonly StubAnswer[]): void {
@@ -107,9 +93,7 @@ class Stub implements StubProvider {
 
   async arrived(count: number): Promise<void> {
     while (this.requests.length < count) {
-      await new Promise<void>((resolve) => {
-        this.#waiting.add(resolve);
-      });
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
     }
   }
 
@@ -119,45 +103,40 @@ class Stub implements StubProvider {
     if (refused !== undefined) {
       throw new Error(`the stub provider refused a request: ${refused.refused}`);
     }
-    if (this.#turns.length > 0) {
-      throw new Error(
-        `the stub provider has ${this.#turns.length} unused turns after ${this.requests.length} requests`,
-      );
-    }
+    const left = this.#turns.length;
+    if (left === 0) return;
+    throw new Error(
+      `the stub provider has ${left} unused turns after ${this.requests.length} requests`,
+    );
   }
 
-  close(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#server.close(() => {
-        resolve();
-      });
-      this.#server.closeAllConnections();
-    });
+  async close(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await once(this.#server, 'close');
   }
 
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const request = await readRequest(message);
-    const format = this.#formats.get(request.path);
-    const error = this.#refusal(request, format);
-    this.#keep({ ...request, refused: error?.message });
+    const format = this.#formats.get(request.path) ?? openaiFormat;
+    const error = this.#refusal(request);
+    this.requests.push({ ...request, refused: error?.message });
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
     const context = { number: this.requests.length, body: request.body };
-    const wire = format ?? openaiFormat;
-    response.setHeader(wire.requestIdHeader, `req_${context.number}`);
+    response.setHeader(format.requestIdHeader, `req_${context.number}`);
     if (error !== null) {
-      // A request that the script doesn't know won't be known the next time either.
-      response.setHeader('x-should-retry', 'false');
-      sendJson(response, error.status, wire.error(error, context));
+      sendRefusal(response, error.status, format.error(error, context));
       return;
     }
     const next = this.#turns.shift() ?? {};
-    const turn = typeof next === 'function' ? next({ ...request, refused: undefined }) : next;
-    await this.#answer(response, wire, turn, context);
+    const turn = typeof next === 'function' ? next(request) : next;
+    if (await sendFault(response, format, turn, context)) return;
+    await this.#answer(response, format, turn, context);
   }
 
-  #refusal(
-    request: Omit<StubRequest, 'refused'>,
-    format: WireFormat | undefined,
-  ): StubError | null {
+  #refusal(request: StubRequest): StubError | null {
+    const format = this.#formats.get(request.path);
     if (format === undefined || request.method !== 'POST') {
       return { status: 404, message: `unexpected request: ${request.method} ${request.path}` };
     }
@@ -173,129 +152,104 @@ class Stub implements StubProvider {
     if (response.destroyed || (error instanceof Error && 'code' in error)) return;
     const message = `the script has a bad turn: ${error instanceof Error ? error.message : String(error)}`;
     this.#badTurn ??= message;
-    if (response.headersSent) {
-      response.destroy();
-      return;
-    }
-    response.setHeader('x-should-retry', 'false');
-    sendJson(response, 500, { error: { message } });
+    if (response.headersSent) response.destroy();
+    else sendRefusal(response, 500, { error: { message } });
   }
 
-  #keep(request: StubRequest): void {
-    this.requests.push(request);
-    for (const resolve of this.#waiting) resolve();
-    this.#waiting.clear();
-  }
-
+  /** Sends an answer, as far as its fault lets it come. */
   async #answer(
     response: ServerResponse,
-    wire: WireFormat,
+    format: WireFormat,
     turn: StubTurn,
     context: AnswerContext,
   ): Promise<void> {
     const { fault } = turn;
-    switch (fault?.kind) {
-      case 'status':
-        for (const [name, value] of Object.entries(fault.headers ?? {})) {
-          response.setHeader(name, value);
-        }
-        sendJson(response, fault.status, wire.error({ message: 'stub fault', ...fault }, context));
-        return;
-      case 'drop':
-        response.destroy();
-        return;
-      case 'error-body':
-        sendJson(response, 200, { error: fault.error });
-        return;
-      case 'text':
-        response.writeHead(200, { 'content-type': 'text/html' }).end(fault.body);
-        return;
-      case 'slow':
-        await new Promise((resolve) => setTimeout(resolve, fault.milliseconds));
-        break;
-      default:
-      // The others happen while the answer is written.
+    const isStream = member(context.body, 'stream') === true;
+    const isOpen = fault?.kind === 'silence' || fault?.kind === 'pings';
+    const isCut = fault?.kind === 'cut' || (fault?.kind === 'short' && !isStream);
+    const bytes = Buffer.from(
+      isStream ? streamed(format, turn, context) : JSON.stringify(format.whole(turn, context)),
+    );
+    // A whole body has no events: it is cut in the middle, or doesn't come.
+    let end = isStream || !(isCut || isOpen) ? bytes.length : 0;
+    if (isCut && !isStream) end = Math.floor(bytes.length / 2);
+    if (fault !== undefined && 'afterBytes' in fault) end = fault.afterBytes;
+    response.writeHead(200, {
+      'content-type': isStream ? 'text/event-stream; charset=utf-8' : 'application/json',
+      ...(isStream ? {} : { 'content-length': bytes.length }),
+    });
+    response.flushHeaders();
+    // In pieces, each on its way before the next.
+    for (let at = 0; at < end; at += this.#pieceBytes) {
+      const piece = bytes.subarray(at, Math.min(at + this.#pieceBytes, end));
+      await new Promise<void>((resolve) => response.write(piece, () => resolve()));
     }
-    if (member(context.body, 'stream') === true) await this.#stream(response, wire, turn, context);
-    else await this.#whole(response, wire, turn, context);
+    if (isCut) response.destroy();
+    else if (!isOpen) response.end();
   }
+}
 
-  async #stream(
-    response: ServerResponse,
-    wire: WireFormat,
-    turn: StubTurn,
-    context: AnswerContext,
-  ): Promise<void> {
-    const { fault } = turn;
-    const bytes = Buffer.from(streamed(wire, turn, context));
-    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
-    response.flushHeaders();
-    const cutAt = fault?.kind === 'cut' && 'afterBytes' in fault ? fault.afterBytes : bytes.length;
-    await this.#write(response, bytes.subarray(0, cutAt));
-    if (fault?.kind === 'cut') response.destroy();
-    else if (fault?.kind !== 'silence' && fault?.kind !== 'pings') response.end();
-  }
-
-  async #whole(
-    response: ServerResponse,
-    wire: WireFormat,
-    turn: StubTurn,
-    context: AnswerContext,
-  ): Promise<void> {
-    const { fault } = turn;
-    const bytes = Buffer.from(JSON.stringify(wire.whole(turn, context)));
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': bytes.length });
-    response.flushHeaders();
-    if (fault?.kind === 'silence' || fault?.kind === 'pings') return;
-    if (fault?.kind === 'cut' || fault?.kind === 'short') {
-      const half = Math.floor(bytes.length / 2);
-      await this.#write(
-        response,
-        bytes.subarray(0, 'afterBytes' in fault ? fault.afterBytes : half),
-      );
+/** Does what comes before, or instead of, an answer; returns whether that was all. */
+async function sendFault(
+  response: ServerResponse,
+  format: WireFormat,
+  { fault }: StubTurn,
+  context: AnswerContext,
+): Promise<boolean> {
+  switch (fault?.kind) {
+    case 'status':
+      for (const [name, value] of Object.entries(fault.headers ?? {})) {
+        response.setHeader(name, value);
+      }
+      sendJson(response, fault.status, format.error({ message: 'stub fault', ...fault }, context));
+      return true;
+    case 'drop':
       response.destroy();
-      return;
-    }
-    await this.#write(response, bytes);
-    response.end();
-  }
-
-  /** Writes in pieces, each on its way before the next. */
-  async #write(response: ServerResponse, bytes: Buffer): Promise<void> {
-    for (let at = 0; at < bytes.length; at += this.#pieceBytes) {
-      const piece = bytes.subarray(at, at + this.#pieceBytes);
-      await new Promise<void>((resolve) => {
-        response.write(piece, () => {
-          resolve();
-        });
-      });
-    }
+      return true;
+    case 'error-body':
+      sendJson(response, 200, { error: fault.error });
+      return true;
+    case 'text':
+      response.writeHead(200, { 'content-type': 'text/html' }).end(fault.body);
+      return true;
+    case 'slow':
+      await delay(fault.milliseconds);
+      return false;
+    default:
+      return false;
   }
 }
 
 /** The text of a stream, as far as it comes. */
-function streamed(wire: WireFormat, turn: StubTurn, context: AnswerContext): string {
+function streamed(format: WireFormat, turn: StubTurn, context: AnswerContext): string {
   const { fault } = turn;
-  if (fault?.kind === 'pings') return wire.heartbeat.repeat(fault.count);
-  const beat = hasQuirk(turn, 'heartbeats') ? wire.heartbeat : '';
+  if (fault?.kind === 'pings') return format.heartbeat.repeat(fault.count);
+  const beat = hasQuirk(turn, 'heartbeats') ? format.heartbeat : '';
   const limit = fault !== undefined && 'afterEvents' in fault ? fault.afterEvents : Infinity;
-  const events = wire.events(turn, context).slice(0, limit);
+  const events = format.events(turn, context).slice(0, limit);
   if (fault?.kind === 'error-event') {
-    events.push(wire.errorEvent({ status: 500, message: 'stub fault', ...fault }, context));
+    events.push(format.errorEvent({ status: 500, message: 'stub fault', ...fault }, context));
   }
   return events.map((event) => beat + event).join('');
 }
 
-async function readRequest(message: IncomingMessage): Promise<Omit<StubRequest, 'refused'>> {
+async function readRequest(message: IncomingMessage): Promise<StubRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(Buffer.from(chunk));
   const text = Buffer.concat(chunks).toString('utf8');
   const parsed = parseJson(text);
   const { method = '', url = '/', headers } = message;
   const path = url.split('?', 1)[0] ?? '';
-  return { method, path, headers, text, body: parsed.ok ? parsed.value : undefined };
+  const body = parsed.ok ? parsed.value : undefined;
+  return { method, path, headers, text, body, refused: undefined };
 }
 
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
+/** What the script doesn't know won't be known the next time either. */
+function sendRefusal(response: ServerResponse, status: number, body: JsonValue): void {
+  response.setHeader('x-should-retry', 'false');
+  sendJson(response, status, body);
+}
+
+function sendJson(response: ServerResponse, status: number, body: JsonValue): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

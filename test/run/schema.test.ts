@@ -163,6 +163,12 @@ describe('JSON Schema', () => {
   });
 });
 
+test('a schema that declares another draft is read as 2020-12, and shown as it is', async () => {
+  const $schema = 'http://json-schema.org/draft-07/schema#';
+  const schema = object({ a: { type: 'integer' } }, { $schema });
+  expect(await said(schema, { a: 'x' })).toBe('$.add.a: expected type integer, got string');
+});
+
 describe('what is refused where a tool is made, by name', () => {
   const cyclic: { [key: string]: unknown } = { type: 'object' };
   cyclic['properties'] = cyclic;
@@ -207,9 +213,12 @@ describe('what is refused where a tool is made, by name', () => {
     ['two types', { type: ['object', 'null'] }, 'it must be of type object'],
     ['a bad pattern', object({ x: { pattern: '(' } }), 'Invalid regular expression'],
     [
-      'another draft',
-      { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object' },
-      'it declares "http://json-schema.org/draft-07/schema#"; leave $schema out',
+      'what only another draft says',
+      object(
+        { x: { type: 'array', items: [{ type: 'string' }] } },
+        { $schema: 'http://json-schema.org/draft-07/schema#' },
+      ),
+      '$.properties.x.items must be object,boolean',
     ],
     ['a promise of a check', { $async: true, type: 'object' }, '$async is not part of it'],
     ['undefined inside', { type: 'object', required: undefined }, '$.required: undefined'],

@@ -165,6 +165,14 @@ describe('a store that can not begin', () => {
     });
   });
 
+  test.each(['append', 'sync'] as const)('one whose %s throws what it likes', async (method) => {
+    const broken = Object.assign(memoryStore(), {
+      [method]: () => Promise.reject(new TypeError('no connection')),
+    });
+    const outcome = await run({ task: 'x', model: model([DONE]), transcript: broken });
+    expect(outcome).toMatchObject({ reason: 'record_error', error: 'TypeError: no connection' });
+  });
+
   test('the run leaves a store that it was given open', async () => {
     const store = memoryStore();
     await run({ task: 'x', model: model([DONE]), transcript: store });
