@@ -1,6 +1,20 @@
 import { defineConfig } from 'vitest/config';
 import base from './vitest.config.ts';
 
+/** Exhaustive tests that take long: what they find, others find sooner. */
+const LONG = [
+  'as any other value',
+  'with any bit flipped',
+  'every number of up to six',
+  'every single-byte change',
+  'nesting of any depth',
+  'exactly the limit',
+  'over the limit',
+  '200,000 levels',
+  'a long line without',
+  'any budget, any script',
+];
+
 /** The tests of the pure core alone: they need no other process, so every mutant is judged in seconds. */
 export default defineConfig({
   ...base,
@@ -9,6 +23,7 @@ export default defineConfig({
       'test/transcript/{canonical,format,number,parse,record,scan,sha256,verify,verify-bytes}.test.ts',
       'test/run/{budget,budgets-hold,decide,repeats,seed-cases,outcome}.test.ts',
     ],
+    testNamePattern: new RegExp(`^(?!.*(${LONG.join('|')}))`),
     testTimeout: 30_000,
   },
 });

@@ -5,16 +5,13 @@
  */
 import { type Budget, type Spent } from '../run/budget.ts';
 import { type RunEvent } from '../run/events.ts';
-import { type ToolCall } from '../run/model.ts';
 import { canonicalJson } from '../transcript/index.ts';
-import { oneLine } from './harmless.ts';
-import { type Output } from './io.ts';
-import { StatusLine } from './status-line.ts';
-import { TextStream } from './text-stream.ts';
-import { beginning, dollars, duration, number } from './words.ts';
+import { ERASE_LINE, type Output } from './io.ts';
+import { beginning, dollars, duration, harmless, number, oneLine } from './words.ts';
 
 /** So much of a value is shown where there is no width. */
 const PLAIN_LENGTH = 200;
+const REDRAW_MS = 250;
 
 const NOTHING: Spent = {
   steps: 0,
@@ -30,7 +27,7 @@ export class Display {
   readonly #err: Output;
   readonly #text: TextStream;
   readonly #budget: Budget;
-  readonly #status: StatusLine;
+  #redrawing: NodeJS.Timeout | undefined;
   #spent = NOTHING;
   #spentAt = performance.now();
   #step = 0;
@@ -41,92 +38,86 @@ export class Display {
     this.#err = err;
     this.#text = new TextStream(text);
     this.#budget = budget;
-    this.#status = new StatusLine(err, () => this.#statusText());
   }
 
   /** Takes an event. */
   on(event: RunEvent): void {
+    const { style } = this.#err;
     switch (event.type) {
       case 'turn-start':
         this.#step = event.step;
         this.#update(event.spent, 'waiting for the model');
-        if (!this.#err.terminal) this.#err.line(`step ${event.step}`);
+        if (this.#err.terminal) this.#showStatus();
+        else this.#err.line(`step ${event.step}`);
         break;
       case 'delta':
         if (event.delta.kind === 'text') this.#stream(event.delta.text);
         else this.#doing = event.delta.kind === 'reasoning' ? 'thinking' : 'writing a call';
-        return;
+        break;
       case 'turn-end':
-        this.#status.hide();
+        this.#hideStatus();
         this.#text.end(event.content);
         this.#update(event.spent, 'going on');
+        this.#showStatus();
         break;
-      case 'tool-start':
-        this.#doing = `running ${oneLine(event.call.name)}`;
-        this.#line(callText(event.call, this.#err));
+      case 'tool-start': {
+        const { name, raw, arguments: args } = event.call;
+        this.#doing = `running ${oneLine(name)}`;
+        const lead = `  → ${style('strong', oneLine(name))} `;
+        this.say(lead + this.#brief(raw ?? canonicalJson(args), `  → ${oneLine(name)} `));
         break;
+      }
       case 'tool-end':
         this.#calls += 1;
         this.#toolEnded(event);
         break;
-      case 'stall-warning':
-        this.#line(
-          this.#err.style(
-            'warning',
-            `  ! ${event.repeats} repeats and nothing new: the run may go round in circles`,
-          ),
-        );
+      case 'stall-warning': {
+        const text = `  ! ${event.repeats} repeats and nothing new: the run may go round in circles`;
+        this.say(style('warning', text));
         break;
+      }
       default:
-        return;
     }
-    this.#status.show();
   }
 
   /** A line of ours, whatever is on the screen. */
   say(text: string): void {
-    this.#line(text);
-    this.#status.show();
+    this.#write(`${text}\n`);
+    this.#showStatus();
   }
 
   /** A question: the cursor stays behind it, and no status line gets into its way. */
-  question(text: string): void {
-    this.#line(text, '');
+  ask(question: string): void {
+    this.#write(question);
     this.#doing = 'going on';
-  }
-
-  /** The answer by itself, for a run that wasn't shown. */
-  answer(text: string): void {
-    this.#text.end(text);
   }
 
   /** Nothing is shown from here on. */
   end(): void {
-    this.#status.hide();
+    this.#hideStatus();
     this.#text.end(undefined);
-  }
-
-  #stream(text: string): void {
-    this.#status.hide();
-    this.#text.add(text);
-    // A status line needs a line of its own.
-    if (this.#text.atLineStart) this.#status.show();
-  }
-
-  #line(text: string, end = '\n'): void {
-    this.#status.hide();
-    this.#text.endLine();
-    this.#err.write(text + end);
   }
 
   #toolEnded({ call, ok, content, failure, note }: Extract<RunEvent, { type: 'tool-end' }>): void {
     const { style } = this.#err;
-    const name = oneLine(call.name);
+    const lead = `  ${ok ? '✓' : '✗'} ${oneLine(call.name)} `;
     const word = ok ? 'ok' : `failed (${failure ?? 'unknown'})`;
-    const text = brief(content, this.#err, `  ✓ ${name} ${word} `.length);
-    const styled = style(ok ? 'good' : 'bad', word);
-    this.#line(`  ${ok ? '✓' : '✗'} ${name} ${styled} ${style('quiet', text)}`);
-    if (note !== undefined) this.#line(style('warning', `    note: ${oneLine(note)}`));
+    const text = this.#brief(content, `${lead}${word} `);
+    this.say(`${lead}${style(ok ? 'good' : 'bad', word)} ${style('quiet', text)}`);
+    if (note !== undefined) this.say(style('warning', `    note: ${oneLine(note)}`));
+  }
+
+  #stream(text: string): void {
+    this.#hideStatus();
+    this.#text.add(text);
+    // A status line needs a line of its own.
+    if (this.#text.atLineStart) this.#showStatus();
+  }
+
+  #write(text: string): void {
+    this.#hideStatus();
+    this.#text.endLine();
+    this.#err.write(text);
   }
 
   #update(spent: Spent, doing: string): void {
@@ -136,50 +127,115 @@ export class Display {
     this.#doing = doing;
   }
 
+  /** The beginning of a value, as much as has room behind what stands before it. */
+  #brief(text: string, before: string): string {
+    const { columns, terminal } = this.#err;
+    const room = terminal ? Math.max(20, columns - before.length) : PLAIN_LENGTH;
+    // Cut before as well as after: a value may be long, and what is made harmless may grow.
+    const line = oneLine(beginning(text, room));
+    if (line.length <= room && text.length <= room) return line;
+    return `${beginning(line, room - 1)}…`;
+  }
+
+  /** Draws the status line, and keeps it up to date. The cursor must be at the beginning of an empty line. */
+  #showStatus(): void {
+    if (!this.#err.terminal) return;
+    const draw = (): void =>
+      this.#err.write(ERASE_LINE + this.#err.style('quiet', this.#statusText()));
+    draw();
+    this.#redrawing ??= setInterval(draw, REDRAW_MS);
+  }
+
+  /** Erases it; the cursor is back at the beginning of the line. */
+  #hideStatus(): void {
+    if (this.#redrawing === undefined) return;
+    clearInterval(this.#redrawing);
+    this.#redrawing = undefined;
+    this.#err.write(ERASE_LINE);
+  }
+
   #statusText(): string {
     const { tokens, seconds, usd } = this.#spent;
     const { steps, toolCalls, tokens: maxTokens, seconds: maxSeconds, usd: maxUsd } = this.#budget;
     const elapsed = seconds + (performance.now() - this.#spentAt) / 1000;
     const parts = [
-      `step ${of(this.#step, steps)}`,
+      `step ${number(this.#step)}${steps === undefined ? '' : `/${number(steps)}`}`,
       this.#doing,
       duration(elapsed) + (maxSeconds === undefined ? '' : ` of ${duration(maxSeconds)}`),
-      `tokens ${of(tokens, maxTokens)}`,
-      `tool calls ${of(this.#calls, toolCalls)}`,
-      ...(usd === null
-        ? []
-        : [dollars(usd) + (maxUsd === undefined ? '' : ` of ${dollars(maxUsd)}`)]),
+      `tokens ${number(tokens)}${maxTokens === undefined ? '' : `/${number(maxTokens)}`}`,
+      `tool calls ${number(this.#calls)}${toolCalls === undefined ? '' : `/${number(toolCalls)}`}`,
+      usd === null ? '' : dollars(usd) + (maxUsd === undefined ? '' : ` of ${dollars(maxUsd)}`),
     ];
+    // One column less: some terminals wrap when the last one is written.
     return asManyAsFit(parts, this.#err.columns - 1);
   }
 }
 
 /** Parts that have no room are left out whole, from the last. */
-function asManyAsFit(parts: readonly string[], room: number): string {
-  let text = parts[0] ?? '';
-  for (const part of parts.slice(1)) {
-    const longer = `${text} · ${part}`;
-    if (longer.length > room) break;
-    text = longer;
+function asManyAsFit([first = '', ...parts]: readonly string[], room: number): string {
+  let text = first.slice(0, room);
+  for (const part of parts) {
+    if (text.length + 3 + part.length > room) break;
+    if (part !== '') text += ` · ${part}`;
   }
   return text;
 }
 
-function of(used: number, limit: number | undefined): string {
-  return limit === undefined ? number(used) : `${number(used)}/${number(limit)}`;
-}
+/** Writes the model's text as it streams in. On a terminal it is made harmless; a file gets it as it is. */
+export class TextStream {
+  readonly #output: Output;
+  /** What was written of this turn. */
+  #streamed = '';
+  /** Half a character, whose other half is in the next piece. */
+  #half = '';
+  #atLineStart = true;
 
-function callText(call: ToolCall, err: Output): string {
-  const name = oneLine(call.name);
-  const args = brief(call.raw ?? canonicalJson(call.arguments), err, `  → ${name} `.length);
-  return `  → ${err.style('strong', name)} ${args}`;
-}
+  constructor(output: Output) {
+    this.#output = output;
+  }
 
-/** The beginning of a value, for the rest of a line on which `used` columns are taken. */
-function brief(text: string, { columns, terminal }: Output, used: number): string {
-  const room = terminal ? Math.max(20, columns - used) : PLAIN_LENGTH;
-  // Cut before as well as after: a value may be long, and what is made harmless may grow.
-  const line = oneLine(beginning(text, room));
-  if (line.length <= room && text.length <= room) return line;
-  return `${beginning(line, room - 1)}…`;
+  /** Whether the terminal's cursor is at the beginning of a line; text that goes elsewhere moves no cursor. */
+  get atLineStart(): boolean {
+    return this.#atLineStart || !this.#output.terminal;
+  }
+
+  add(piece: string): void {
+    this.#streamed += piece;
+    const text = this.#half + piece;
+    this.#half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : '';
+    this.#write(text.slice(0, text.length - this.#half.length));
+  }
+
+  /**
+   * Ends the turn.
+   *
+   * @param content is what counts: where it isn't what streamed (nothing did, or an attempt broke off),
+   * it is written whole. Undefined if there is no turn.
+   */
+  end(content: string | undefined): void {
+    this.#write(this.#half);
+    if (content !== undefined && content !== this.#streamed) {
+      this.#newLine();
+      this.#write(content);
+    }
+    this.#newLine();
+    this.#streamed = '';
+    this.#half = '';
+  }
+
+  /** Makes room on the screen for something else. */
+  endLine(): void {
+    if (!this.atLineStart) this.#newLine();
+  }
+
+  #write(text: string): void {
+    if (text === '') return;
+    this.#output.write(this.#output.terminal ? harmless(text) : text);
+    this.#atLineStart = text.endsWith('\n');
+  }
+
+  #newLine(): void {
+    if (!this.#atLineStart) this.#output.write('\n');
+    this.#atLineStart = true;
+  }
 }

@@ -1,9 +1,9 @@
 /**
- * What a command has of the world: two outputs, an input, the environment.
+ * What a command has of the world: two outputs, an input, the environment; and how it ends.
  *
  * @module
  */
-import { styleFor, type Style } from './style.ts';
+import { styleText } from 'node:util';
 
 /** What a command is given. */
 export interface Io {
@@ -14,6 +14,28 @@ export interface Io {
   readonly stdin: NodeJS.ReadStream;
   readonly env: NodeJS.ProcessEnv;
 }
+
+/** What a command's exit status means: 0 all held, 1 a fault was found, 2 it could not be graded. */
+export type ExitStatus = 0 | 1 | 2;
+
+/** Ends the command with status 2. The message says what is wrong and what to do next. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
+
+/** Styles a text by what it is; leaves it as it is where no style is wanted. */
+export type Style = (look: keyof typeof FORMATS, text: string) => string;
+
+const FORMATS = {
+  good: 'green',
+  bad: 'red',
+  warning: 'yellow',
+  quiet: 'dim',
+  strong: 'bold',
+} as const;
+
+/** Back to the beginning of the terminal's line, and erase it. */
+export const ERASE_LINE = '\r\u001b[2K';
 
 /** A stream to write to. A reader that has gone away (`| head`) is no error: what follows is dropped. */
 export class Output {
@@ -26,7 +48,10 @@ export class Output {
   constructor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv) {
     this.#stream = stream;
     this.terminal = stream.isTTY && env['TERM'] !== 'dumb';
-    this.style = styleFor(this.terminal, env);
+    // https://no-color.org: set to anything but the empty text.
+    const styled = this.terminal && (env['NO_COLOR'] ?? '') === '';
+    this.style = (look, text) =>
+      styled ? styleText(FORMATS[look], text, { validateStream: false }) : text;
     stream.on('error', () => {
       this.#broken = true;
     });
@@ -39,9 +64,8 @@ export class Output {
 
   /** The terminal's width; 80 where there is none. */
   get columns(): number {
-    // The type says a number, but a stream that is no terminal has none.
-    const columns: number | undefined = this.#stream.columns;
-    return columns === undefined || columns < 1 ? 80 : columns;
+    // The type says a number, but a stream that is no terminal has none, and some terminals say 0.
+    return this.#stream.columns || 80;
   }
 
   write(text: string): void {
@@ -61,13 +85,33 @@ export class Output {
   }
 }
 
-/** The process's own. */
-export function processIo(): Io {
-  const { env, stdin } = process;
+/** Shows how far some work got. */
+export interface Progress {
+  readonly update: (done: number, total: number) => void;
+  /** Erases it. */
+  readonly done: () => void;
+}
+
+/** Short work shows nothing, so that nothing flickers. */
+const QUIET_MS = 1000;
+const BETWEEN_MS = 100;
+
+/** Progress of work called `title`, as `title 34 %`, on a terminal; gone when the work is done. */
+export function progressOf(output: Output, title: string): Progress {
+  let next = output.terminal ? performance.now() + QUIET_MS : Infinity;
+  let shown = false;
   return {
-    out: new Output(process.stdout, env),
-    err: new Output(process.stderr, env),
-    stdin,
-    env,
+    update(done, total) {
+      const now = performance.now();
+      if (now < next) return;
+      next = now + BETWEEN_MS;
+      shown = true;
+      const much = total > 0 ? `${Math.floor((done / total) * 100)} %` : `${done} bytes`;
+      const room = Math.max(0, output.columns - much.length - 2);
+      output.write(`${ERASE_LINE}${title.slice(0, room).trimEnd()} ${much}`);
+    },
+    done() {
+      if (shown) output.write(ERASE_LINE);
+    },
   };
 }

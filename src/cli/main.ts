@@ -8,38 +8,19 @@
  */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { CommandError, problemOf } from './command-error.ts';
-import { harmless, oneLine } from './harmless.ts';
-import { processIo, type Io } from './io.ts';
+import { CommandError, Output, type Io } from './io.ts';
+import { harmless, problemOf } from './words.ts';
 
-/** A subcommand's own file. */
+/** A subcommand's own file: declares arguments, options and what to do; `exit` takes the status. */
 interface CommandModule {
-  /** Declares arguments, options and what to do; `exit` takes the status. */
   readonly register: (command: Command, io: Io, exit: (status: number) => void) => void;
 }
 
-interface Entry {
-  readonly summary: string;
-  readonly load: () => Promise<CommandModule>;
-}
-
-const COMMANDS: Readonly<Record<string, Entry>> = {
-  demo: {
-    summary: 'the whole of it in a few seconds: no model, no key, no network',
-    load: () => import('./demo-command.ts'),
-  },
-  run: {
-    summary: 'run a task with a model and tools, under budgets, and record it',
-    load: () => import('./run.ts'),
-  },
-  verify: {
-    summary: 'check that transcripts are what was written',
-    load: () => import('./verify.ts'),
-  },
-  show: {
-    summary: 'read a transcript in the terminal',
-    load: () => import('./show.ts'),
-  },
+const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<CommandModule>]>> = {
+  demo: ['the whole of it in a few seconds: no model, no key, no network', () => import('./demo.ts')],
+  run: ['run a task with a model and tools, under budgets, and record it', () => import('./run.ts')],
+  verify: ['check that transcripts are what was written', () => import('./verify.ts')],
+  show: ['read a transcript in the terminal', () => import('./show.ts')],
 };
 
 const EXAMPLES = `
@@ -53,30 +34,29 @@ Exit status: 0 all held, 1 a fault was found, 2 it could not be graded (usage,
 unreadable, missing).
 `;
 
-const io = processIo();
+const { env, stdin, stdout, stderr } = process;
+const io: Io = { out: new Output(stdout, env), err: new Output(stderr, env), stdin, env };
 const exitStatus = await main(process.argv.slice(2));
 await Promise.all([io.out.flushed(), io.err.flushed()]);
-// Tools that were given up and idle connections must not keep the process.
+// Tools that were given up, idle connections and a terminal that is read must not keep the process.
 process.exit(exitStatus);
 
 async function main(args: readonly string[]): Promise<number> {
   let status = 0;
   try {
     const program = createProgram();
-    for (const [name, { summary, load }] of Object.entries(COMMANDS)) {
+    for (const [name, [summary, load]] of Object.entries(COMMANDS)) {
       const command = program.command(name).summary(summary);
-      // `hashtape help verify` names it second.
+      // Only what is named is loaded; `hashtape help verify` names it second.
       if (!args.slice(0, 2).includes(name)) continue;
       const { register } = await load();
-      register(command.description(sentence(summary)), io, (given) => {
+      command.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
+      register(command, io, (given) => {
         status = given;
       });
     }
-    if (args.length === 0) {
-      io.out.write(helpText(program));
-      return 0;
-    }
-    await program.parseAsync(args, { from: 'user' });
+    if (args.length === 0) io.out.write(program.helpInformation() + EXAMPLES);
+    else await program.parseAsync(args, { from: 'user' });
     return status;
   } catch (error) {
     return failed(error);
@@ -94,24 +74,10 @@ function createProgram(): Command {
     .exitOverride()
     .showHelpAfterError('(add --help to see how it is used)')
     .configureOutput({
-      writeOut: (text) => {
-        io.out.write(text);
-      },
-      writeErr: (text) => {
-        io.err.write(text);
-      },
-      outputError: (text, write) => {
-        write(`hashtape: ${harmless(text).replace(/^error: /, '')}`);
-      },
+      writeOut: (text) => io.out.write(text),
+      writeErr: (text) => io.err.write(text),
+      outputError: (text, write) => write(`hashtape: ${harmless(text).replace(/^error: /, '')}`),
     });
-}
-
-function helpText(program: Command): string {
-  return program.helpInformation() + EXAMPLES;
-}
-
-function sentence(summary: string): string {
-  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
 }
 
 function version(): string {
@@ -120,15 +86,14 @@ function version(): string {
   return String(data.version);
 }
 
-/** The last resort: one line, never a stack. */
+/** The last resort: a message, never a stack. */
 function failed(error: unknown): number {
   // Commander has said it already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof CommandError) {
-    io.err.line(`hashtape: ${harmless(error.message)}`);
-    return 2;
-  }
-  const problem = oneLine(problemOf(error));
-  io.err.line(`hashtape: unexpected: ${problem}. This is a fault of hashtape; please report it`);
+  const message =
+    error instanceof CommandError
+      ? harmless(error.message)
+      : `unexpected: ${problemOf(error)}. This is a fault of hashtape; please report it`;
+  io.err.line(`hashtape: ${message}`);
   return 2;
 }

@@ -11,10 +11,9 @@ import {
   type JsonValue,
   type TranscriptRecord,
 } from '../transcript/index.ts';
-import { harmless, oneLine } from './harmless.ts';
-import { stopWords } from './outcome-words.ts';
-import { type Style } from './style.ts';
-import { beginning, count, number } from './words.ts';
+import { type Style } from './io.ts';
+import { stopWords } from './outcome.ts';
+import { beginning, count, harmless, number, oneLine } from './words.ts';
 
 /** How records are shown. */
 export interface View {
@@ -30,64 +29,58 @@ const CUT_AT = 600;
 /** The lines of a record. */
 export function recordLines(record: TranscriptRecord, view: View): readonly string[] {
   const { seq, kind, payload } = record;
-  const body = isJsonObject(payload) ? known(kind, payload, view) : null;
-  const at = isJsonObject(payload) && typeof payload['at'] === 'string' ? payload['at'] : '';
   const title = kind === 'assistant' ? `${kind} (turn ${number(view.turn)})` : oneLine(kind);
-  return [
-    `${view.style('strong', `#${seq} ${title}`)}${at === '' ? '' : view.style('quiet', `  ${oneLine(at)}`)}`,
-    ...(body ?? block(canonicalJson(payload, Infinity), view)),
-  ];
+  const heading = view.style('strong', `#${seq} ${title}`);
+  if (!isJsonObject(payload)) return [heading, ...block(payload, view)];
+  const { at } = payload;
+  const time = typeof at === 'string' && at !== '' ? view.style('quiet', `  ${oneLine(at)}`) : '';
+  const body = PAYLOADS.get(kind)?.(payload, view) ?? block(payload, view);
+  return [heading + time, ...body];
 }
 
-function known(kind: string, payload: JsonObject, view: View): readonly string[] | null {
-  switch (kind) {
-    case 'user':
-      return headLines(payload, view);
-    case 'assistant':
-      return turnLines(payload, view);
-    case 'tool':
-      return resultLines(payload, view);
-    case 'final':
-      return finalLines(payload, view);
-    default:
-      return null;
-  }
-}
+/** Null for a payload of another shape. */
+type PayloadLines = (payload: JsonObject, view: View) => readonly string[] | null;
+
+const PAYLOADS: ReadonlyMap<string, PayloadLines> = new Map([
+  ['user', headLines],
+  ['assistant', turnLines],
+  ['tool', resultLines],
+  ['final', finalLines],
+]);
 
 function headLines({ content, run }: JsonObject, view: View): readonly string[] | null {
   if (typeof content !== 'string' || !isJsonObject(run)) return null;
-  const { model, budget, system } = run;
+  const { model, budget, system, ...settings } = run;
   return [
     ...field('task', content, view),
     ...field('model', model, view),
-    ...(isJsonObject(budget) ? field('budget', members(budget), view) : []),
+    ...field('budget', members(budget), view),
     ...field('system', system, view),
-    ...field('settings', members(run, ['model', 'budget', 'system']), view),
+    ...field('settings', members(settings), view),
   ];
 }
 
 function turnLines(payload: JsonObject, view: View): readonly string[] | null {
-  const { content, tool_calls: calls, usage, stop, failed_attempts: attempts } = payload;
+  const { content, tool_calls: calls, usage, stop, provider, failed_attempts: failed } = payload;
   if (typeof content !== 'string' || !isJsonArray(calls)) return null;
+  const counted = isJsonObject(usage)
+    ? Object.fromEntries(Object.entries(usage).filter(([, tokens]) => tokens !== null))
+    : 'unknown';
   return [
     ...(content === '' ? [] : block(content, view)),
     ...calls.flatMap((call) => callLines(call, view)),
-    ...(isJsonArray(attempts) ? field('failed attempts', attempts, view) : []),
-    ...(stop === undefined || stop === 'end' ? [] : field('stop', stop, view)),
-    ...(payload['provider'] === undefined ? [] : field('provider', payload['provider'], view)),
-    ...field('usage', isJsonObject(usage) ? usageWords(usage) : 'unknown', view),
+    ...field('failed attempts', failed, view),
+    ...field('stop', stop === 'end' ? undefined : stop, view),
+    ...field('provider', provider, view),
+    ...field('usage', members(counted), view),
   ];
 }
 
 function callLines(call: JsonValue, view: View): readonly string[] {
-  if (!isJsonObject(call) || typeof call['name'] !== 'string') {
-    return block(canonicalJson(call, Infinity), view);
-  }
-  const { name, id, raw } = call;
-  const args = typeof raw === 'string' ? raw : json(call['arguments']);
-  const tag = typeof id === 'string' ? view.style('quiet', `  [${oneLine(id)}]`) : '';
-  const shown = shorten(args, view);
-  return [`  → ${view.style('strong', oneLine(name))} ${oneLine(shown.text)}${shown.more}${tag}`];
+  if (!isJsonObject(call) || typeof call['name'] !== 'string') return block(call, view);
+  const { name, id, raw, arguments: args } = call;
+  const { text, more } = shorten(typeof raw === 'string' ? raw : json(args), view);
+  return [`  → ${view.style('strong', oneLine(name))} ${oneLine(text)}${more}${tag(id, view)}`];
 }
 
 function resultLines(payload: JsonObject, view: View): readonly string[] | null {
@@ -95,75 +88,74 @@ function resultLines(payload: JsonObject, view: View): readonly string[] | null 
   if (typeof name !== 'string' || typeof ok !== 'boolean') return null;
   const kind = typeof failure === 'string' ? ` (${oneLine(failure)})` : '';
   const verdict = ok ? view.style('good', 'ok') : view.style('bad', `failed${kind}`);
-  const tag = typeof call === 'string' ? view.style('quiet', `  [${oneLine(call)}]`) : '';
   return [
-    `  ${view.style('strong', oneLine(name))} ${verdict}${tag}`,
-    ...block(ok ? textOf(value) : textOf(error), view),
+    `  ${view.style('strong', oneLine(name))} ${verdict}${tag(call, view)}`,
+    ...block((ok ? value : error) ?? '', view),
     ...field('note', note, view),
-    ...(isJsonObject(permit) ? field('permission', permitWords(permit), view) : []),
+    ...field('permission', isJsonObject(permit) ? permitWords(permit) : undefined, view),
   ];
 }
 
 function finalLines(payload: JsonObject, view: View): readonly string[] | null {
-  const { reason, content, check, budget, error } = payload;
+  const { reason, content, check, budget, error, at: _at, failed_attempts: _f, ...totals } = payload;
   if (typeof reason !== 'string') return null;
-  const rest = ['reason', 'content', 'check', 'budget', 'error', 'at', 'failed_attempts'];
   const why = stopWords(reason);
   return [
     ...field('stopped', why === undefined ? reason : `${why} (${reason})`, view),
-    ...field('budget', isJsonObject(budget) ? members(budget) : budget, view),
+    ...field('budget', members(budget), view),
     ...field('error', error, view),
     ...field('claimed', content, view),
-    ...field('verified', check === undefined ? undefined : checkWords(check), view),
-    ...field('totals', members(payload, rest), view),
+    ...field('verified', checkWords(check), view),
+    ...field('totals', members(totals), view),
   ];
 }
 
-function checkWords(check: JsonValue): JsonValue {
+function checkWords(check: JsonValue | undefined): JsonValue | undefined {
   if (check === null) return 'not checked';
   if (!isJsonObject(check)) return check;
-  const { ok, detail } = check;
-  return `${ok === true ? 'yes' : 'no'}${typeof detail === 'string' && detail !== '' ? `: ${detail}` : ''}`;
+  return (check['ok'] === true ? 'yes' : 'no') + after(check['detail']);
 }
 
 function permitWords({ decision, reason, asked }: JsonObject): string {
   const who = asked === true ? 'a person was asked' : 'by policy';
-  return `${textOf(decision)}, ${who}${typeof reason === 'string' ? `: ${reason}` : ''}`;
+  return `${textOf(decision)}, ${who}${after(reason)}`;
 }
 
-function usageWords(usage: JsonObject): string {
-  const counted = Object.entries(usage).filter(([, tokens]) => tokens !== null);
-  return counted.map(([name, tokens]) => `${name} ${json(tokens)}`).join(', ');
+function after(detail: JsonValue | undefined): string {
+  return typeof detail === 'string' && detail !== '' ? `: ${detail}` : '';
 }
 
-function members(object: JsonObject, without: readonly string[] = []): string {
-  return Object.entries(object)
-    .filter(([name]) => !without.includes(name))
-    .map(([name, value]) => `${name} ${textOf(value)}`)
+function tag(id: JsonValue | undefined, view: View): string {
+  return typeof id === 'string' ? view.style('quiet', `  [${oneLine(id)}]`) : '';
+}
+
+/** `steps 50, tokens 1000`; what isn't an object stays what it is. */
+function members(value: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(value)) return value;
+  return Object.entries(value)
+    .map(([name, member]) => `${name} ${textOf(member)}`)
     .join(', ');
 }
 
 /** `  name  value`, with further lines below the value; nothing for what isn't there. */
 function field(name: string, value: JsonValue | undefined, view: View): readonly string[] {
   if (value === undefined || value === '') return [];
-  const [first = '', ...more] = block(textOf(value), view);
+  const [first = '', ...more] = block(value, view);
   const label = view.style('quiet', name.padEnd(9));
-  return [`  ${label} ${first.trimStart()}`, ...more.map((line) => `  ${' '.repeat(8)}${line}`)];
+  return [`  ${label} ${first.trimStart()}`, ...more.map((line) => `${' '.repeat(10)}${line}`)];
 }
 
-/** Text in indented lines. */
-function block(content: string, view: View): readonly string[] {
-  const shown = shorten(content, view);
-  const lines = harmless(shown.text).split('\n');
-  return lines.map((line, i) => `  ${line}${i === lines.length - 1 ? shown.more : ''}`);
+/** A value in indented lines. */
+function block(value: JsonValue, view: View): readonly string[] {
+  const { text, more } = shorten(textOf(value), view);
+  return `${harmless(text)}${more}`.split('\n').map((line) => `  ${line}`);
 }
 
 function shorten(content: string, view: View): { text: string; more: string } {
   const text = view.full ? content : beginning(content, CUT_AT);
   const left = content.length - text.length;
-  if (left === 0) return { text, more: '' };
   const more = `… (${count(left, 'more character')}; --full shows them)`;
-  return { text, more: view.style('quiet', more) };
+  return { text, more: left === 0 ? '' : view.style('quiet', more) };
 }
 
 /** A string as it is, anything else as JSON. */

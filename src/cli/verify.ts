@@ -3,29 +3,15 @@
  *
  * @module
  */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
-import { verifyFile } from '../store/verify-file.ts';
-import { type Verdict, type VerifyOptions } from '../transcript/index.ts';
-import { looksLikeAuditLog } from './audit-log.ts';
-import { CommandError, type ExitStatus } from './command-error.ts';
-import { findTargets, type Target } from './find-transcripts.ts';
-import { harmlessJson, oneLine } from './harmless.ts';
-import { type Io } from './io.ts';
-import { wholeNumber } from './numbers.ts';
-import { progressOf } from './progress.ts';
-import { AUDIT_LOG, CAVEAT, gradedLines, ungradedLine } from './verdict-words.ts';
-
-interface Options {
-  readonly json?: true;
-  readonly count?: number;
-  readonly head?: string;
-  readonly allowOpen?: true;
-}
-
-/** What was found about one file; without a verdict it couldn't be graded. */
-type Finding =
-  | { readonly file: string; readonly verdict: Verdict }
-  | { readonly file: string; readonly problem: string };
+import { codeOf } from '../store/store-errors.ts';
+import { compareCodePoints, type VerifyOptions } from '../transcript/index.ts';
+import { CommandError, type ExitStatus, type Io, type Style } from './io.ts';
+import { wholeNumber } from './options.ts';
+import { faultWords, judge, meaning, standing, type Judged } from './verdict.ts';
+import { harmlessJson, oneLine, problemOf } from './words.ts';
 
 const HELP = `
 A folder stands for its *.jsonl files, at any depth.
@@ -42,6 +28,11 @@ Examples:
   hashtape verify today.jsonl --head 3f1c…  (all 64 digits of a head kept elsewhere)
 `;
 
+/** Said once when everything holds: what a chain without signatures can't show. */
+const CAVEAT = `Unsigned: this shows that the records fit together, not who wrote them. It does
+not catch someone who rewrote a file to its end with new hashes; comparing the
+head with one that was kept elsewhere (--head) does.`;
+
 /** Declares the command. */
 export function register(command: Command, io: Io, exit: (status: number) => void): void {
   command
@@ -51,85 +42,93 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
     .option('--head <hex>', 'the hash that the last record must have (one file only)', headHash)
     .option('--allow-open', 'accept a transcript without a final record')
     .addHelpText('after', HELP)
-    .action(async (files: string[], options: Options) => {
-      exit(await verify(files, options, io));
+    .action(async (paths: string[], { json, ...wanted }: VerifyOptions & { json?: true }) => {
+      exit(await verify(paths, wanted, json === true, io));
     });
 }
 
 function headHash(text: string): string {
-  if (!/^[0-9a-f]{64}$/i.test(text)) {
-    throw new InvalidArgumentError('It must be the 64 hexadecimal digits of a SHA-256.');
-  }
-  return text.toLowerCase();
+  if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError('It must be the 64 hexadecimal digits of a SHA-256.');
 }
 
-async function verify(files: readonly string[], options: Options, io: Io): Promise<ExitStatus> {
-  const targets = await findTargets(files);
-  const { count, head } = options;
+async function verify(
+  paths: readonly string[],
+  wanted: VerifyOptions,
+  json: boolean,
+  io: Io,
+): Promise<ExitStatus> {
+  const targets: Target[] = [];
+  for (const path of paths) targets.push(...(await targetsOf(path)));
+  const { count, head } = wanted;
   if ((count !== undefined || head !== undefined) && targets.length !== 1) {
     throw new CommandError(
       `--count and --head say what one file must hold, and ${targets.length} were given; verify each by itself`,
     );
   }
-  let status: ExitStatus = 0;
-  for (const target of targets) {
-    const finding = await judge(target, options, io);
-    status = worse(status, statusOf(finding));
-    if (options.json === true) io.out.line(json(finding));
-    else say(finding, io);
+  let worst: ExitStatus = 0;
+  for (const { file, problem } of targets) {
+    const judged = problem === undefined ? await judge(file, wanted, io.err) : { problem };
+    const status = statusOf(judged);
+    if (status > worst) worst = status;
+    io.out.line(json ? jsonOf(file, judged) : lineOf(file, judged, io.out.style));
   }
-  if (status === 0 && options.json !== true && head === undefined) {
-    io.out.line(io.out.style('quiet', CAVEAT));
-  }
-  return status;
+  if (worst === 0 && !json && head === undefined) io.out.line(io.out.style('quiet', CAVEAT));
+  return worst;
 }
 
-async function judge(target: Target, options: Options, io: Io): Promise<Finding> {
-  const { file } = target;
-  if ('problem' in target) return { file, problem: target.problem };
-  const progress = progressOf(io.err, `verifying ${oneLine(file)}`);
-  const verdict = await verifyFile(file, { ...wanted(options), onProgress: progress.update });
-  progress.done();
+/** A file to verify, or why it can't be. */
+interface Target {
+  readonly file: string;
+  readonly problem?: string;
+}
+
+async function targetsOf(path: string): Promise<readonly Target[]> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [{ file: path }];
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') return [{ file: path }];
+    return [{ file: path, problem: 'there is no such file; check the path' }];
+  }
+  const inside = await transcriptsIn(path);
+  if (inside.length > 0) return inside;
+  return [{ file: path, problem: 'the folder holds no *.jsonl file; name the files' }];
+}
+
+/** Links to files are followed, links to folders aren't: they may lead round in a circle. */
+async function transcriptsIn(folder: string): Promise<readonly Target[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    const found: Target[] = [];
+    for (const entry of entries.toSorted((a, b) => compareCodePoints(a.name, b.name))) {
+      const file = join(folder, entry.name);
+      if (entry.isDirectory()) found.push(...(await transcriptsIn(file)));
+      else if (entry.name.endsWith('.jsonl')) found.push({ file });
+    }
+    return found;
+  } catch (error) {
+    return [{ file: folder, problem: `the folder can't be read: ${problemOf(error)}` }];
+  }
+}
+
+function statusOf(judged: Judged): ExitStatus {
+  if ('problem' in judged) return 2;
+  return judged.verdict.ok ? 0 : 1;
+}
+
+function jsonOf(file: string, judged: Judged): string {
+  const graded = 'verdict' in judged;
+  return harmlessJson(JSON.stringify({ file, graded, ...(graded ? judged.verdict : judged) }));
+}
+
+/** `ok  file  13 records, sealed, head 9f3c…`, or the fault and below it what it means. */
+function lineOf(file: string, judged: Judged, style: Style): string {
+  const name = oneLine(file);
+  if ('problem' in judged) {
+    return `${style('warning', '?')}      ${name}  not graded: ${oneLine(judged.problem)}`;
+  }
+  const { verdict } = judged;
   const { fault } = verdict;
-  if (fault?.reason === 'unreadable') {
-    return { file, problem: `it can't be read: ${fault.detail}` };
-  }
-  if (fault?.line === 1 && (await looksLikeAuditLog(file))) return { file, problem: AUDIT_LOG };
-  return { file, verdict };
-}
-
-function wanted({ count, head, allowOpen }: Options): VerifyOptions {
-  return {
-    ...(count === undefined ? {} : { count }),
-    ...(head === undefined ? {} : { head }),
-    ...(allowOpen === undefined ? {} : { allowOpen }),
-  };
-}
-
-function statusOf(finding: Finding): ExitStatus {
-  if ('problem' in finding) return 2;
-  return finding.verdict.ok ? 0 : 1;
-}
-
-function worse(a: ExitStatus, b: ExitStatus): ExitStatus {
-  return a > b ? a : b;
-}
-
-function json(finding: Finding): string {
-  const { file } = finding;
-  return harmlessJson(
-    JSON.stringify(
-      'problem' in finding
-        ? { file, graded: false, problem: finding.problem }
-        : { file, graded: true, ...finding.verdict },
-    ),
-  );
-}
-
-function say(finding: Finding, io: Io): void {
-  const lines =
-    'problem' in finding
-      ? [ungradedLine(finding.file, finding.problem, io.out.style)]
-      : gradedLines(finding.file, finding.verdict, io.out.style);
-  for (const line of lines) io.out.line(line);
+  if (fault === undefined) return `${style('good', 'ok')}     ${name}  ${standing(verdict)}`;
+  return `${style('bad', 'FAULT')}  ${name}  ${faultWords(fault)}\n       ${meaning(fault, verdict)}`;
 }

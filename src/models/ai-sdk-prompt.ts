@@ -47,16 +47,10 @@ export function carried(provider: string, parts: readonly ReplyPart[]): JsonValu
  */
 export function prompt(messages: readonly Message[], provider: string): object[] {
   return withResultsTogether(messages).map((said) => {
-    switch (said.role) {
-      case 'system':
-        return { role: 'system', content: said.content };
-      case 'user':
-        return { role: 'user', content: [textPart(said.content)] };
-      case 'assistant':
-        return { role: 'assistant', content: assistantParts(said, provider) };
-      case 'results':
-        return { role: 'tool', content: said.results.map(resultPart) };
-    }
+    if (said.role === 'results') return { role: 'tool', content: said.results.map(resultPart) };
+    if (said.role === 'user') return { role: 'user', content: [textPart(said.content)] };
+    if (said.role === 'system') return { role: 'system', content: said.content };
+    return { role: 'assistant', content: assistantParts(said, provider) };
   });
 }
 

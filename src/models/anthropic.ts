@@ -48,10 +48,9 @@ export function anthropic(options: AnthropicOptions): Model {
     name: 'anthropic',
     keyVariable: 'ANTHROPIC_API_KEY',
     async connect(): Promise<AnthropicClient> {
-      const load = () => import('@anthropic-ai/sdk');
-      const { Anthropic } = await loadPeer('@anthropic-ai/sdk', load);
+      const sdk = await loadPeer('@anthropic-ai/sdk', () => import('@anthropic-ai/sdk'));
       const { apiKey, baseURL } = options;
-      return new Anthropic({ apiKey, baseURL });
+      return new sdk.Anthropic({ apiKey, baseURL });
     },
   };
   return sdkModel(provider, options, (request, link) => turn(options, request, link));

@@ -150,7 +150,7 @@ function startsAnew(delta: PartialCall, call: PartialCall): boolean {
   if (delta.name === '' || call.name === '') return false;
   if (delta.id !== '' && delta.id === call.id) return false;
   if (delta.name !== call.name) return true;
-  const isWhole = call.object !== null || (call.text !== '' && parseJson(call.text).ok);
+  const isWhole = call.object !== null || parseJson(call.text).ok;
   if (delta.id !== '' && call.id !== '') return isWhole || call.text === '';
   return isWhole || (call.text !== '' && delta.text.trimStart().startsWith('{'));
 }

@@ -11,11 +11,14 @@ import { type Tool } from '../run/tool.ts';
 import { canonicalJson } from '../transcript/index.ts';
 import {
   isObject,
+  isString,
   mismatch,
-  objectAt,
+  orNothing,
+  readShape,
   ScriptError,
   type ReadTurn,
   type ScriptCall,
+  type Shape,
 } from './script.ts';
 
 /** A recorded conversation: messages, or an object that holds them. Other keys are passed over. */
@@ -91,9 +94,11 @@ export function recordedTools(recording: unknown): Tool[] {
   const calls = recordedCalls(readMessages(recording));
   let position = 0;
   const answer = (name: string, args: string): string => {
-    while (isRefused(calls[position])) position += 1;
-    const call = calls[position];
-    position += 1;
+    let call: RecordedCall | undefined;
+    do {
+      call = calls[position];
+      position += 1;
+    } while (call !== undefined && readArguments(call.arguments).problem !== null);
     return answerOf(call, position, name, args);
   };
   return [...new Set(calls.map((call) => call.name))].map((name) => ({
@@ -105,10 +110,7 @@ export function recordedTools(recording: unknown): Tool[] {
   }));
 }
 
-function isRefused(call: RecordedCall | undefined): boolean {
-  return call !== undefined && readArguments(call.arguments).problem !== null;
-}
-
+/** What answers a call of the run, if it is the recorded one. */
 function answerOf(
   call: RecordedCall | undefined,
   number: number,
@@ -169,36 +171,37 @@ function readMessages(recording: unknown): RecordedMessage[] {
   return list.map((message: unknown, index) => readMessage(message, `${at}[${index}]`));
 }
 
+const MESSAGE: Shape = {
+  role: ['a string', isString],
+  tool_calls: ['an array', orNothing(Array.isArray)],
+};
+
+const FUNCTION: Shape = {
+  name: ['a string', isString],
+  arguments: ['a string of JSON, or an object', (value) => isString(value) || isObject(value)],
+};
+
 function readMessage(value: unknown, path: string): RecordedMessage {
-  const message = objectAt(value, path, 'a message (an object)');
-  const { role, tool_calls: calls, tool_call_id: callId } = message;
-  if (typeof role !== 'string') throw mismatch(`${path}.role`, 'a string', role);
-  const content = readContent(message['content'], `${path}.content`);
-  if (role !== 'assistant') return { role, content, calls: [], callId };
+  const message = readShape(value, path, 'a message (an object)', MESSAGE);
+  const { content, tool_calls: calls, tool_call_id: callId } = message;
+  // MESSAGE says so.
+  const role = message['role'] as string;
+  const said = { role, content: readContent(content, `${path}.content`), calls: [], callId };
+  if (role !== 'assistant') return said;
   if (isObject(message['function_call'])) {
     throw new ScriptError(`${path}.function_call: this old form isn't read; use tool_calls`);
   }
-  const list: unknown = calls ?? [];
-  if (!Array.isArray(list)) throw mismatch(`${path}.tool_calls`, 'an array', calls);
-  const read = list.map((call: unknown, i) => readCall(call, `${path}.tool_calls[${i}]`));
-  return { role, content, calls: read, callId };
+  const list: readonly unknown[] = Array.isArray(calls) ? calls : [];
+  return { ...said, calls: list.map((call, i) => readCall(call, `${path}.tool_calls[${i}]`)) };
 }
 
 function readCall(value: unknown, path: string): ScriptCall {
-  const call = objectAt(value, path, 'a tool call (an object)');
-  const at = `${path}.function`;
-  const { name, arguments: args } = objectAt(call['function'], at, 'an object');
-  if (typeof name !== 'string') throw mismatch(`${at}.name`, 'a string', name);
-  if (typeof args !== 'string') {
-    objectAt(args, `${at}.arguments`, 'a string of JSON, or an object');
-  }
+  const call = readShape(value, path, 'a tool call (an object)', {});
   const { id } = call;
-  return {
-    ...(typeof id === 'string' ? { id } : {}),
-    name,
-    // A string or an object: the check above threw otherwise.
-    arguments: args as ScriptCall['arguments'],
-  };
+  const made = readShape(call['function'], `${path}.function`, 'an object', FUNCTION);
+  // FUNCTION says what a ScriptCall does.
+  const { name, arguments: args } = made as unknown as ScriptCall;
+  return { ...(typeof id === 'string' ? { id } : {}), name, arguments: args };
 }
 
 /** A message's text: a string, nothing, or the text parts of an array. */
@@ -206,10 +209,10 @@ function readContent(content: unknown, path: string): string {
   if (content === undefined || content === null) return '';
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) throw mismatch(path, 'a string, null or an array of parts', content);
-  const texts = content.map((part: unknown, index) => {
-    const { type, text } = objectAt(part, `${path}[${index}]`, 'a part (an object)');
+  const texts = content.map((part: unknown, i) => {
+    const { type, text } = readShape(part, `${path}[${i}]`, 'a part (an object)', {});
     if (type !== 'text' && type !== 'refusal') return '';
-    if (typeof text !== 'string') throw mismatch(`${path}[${index}].text`, 'a string', text);
+    if (typeof text !== 'string') throw mismatch(`${path}[${i}].text`, 'a string', text);
     return text;
   });
   return texts.join('');

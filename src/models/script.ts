@@ -41,46 +41,42 @@ export class ScriptError extends Error {
 }
 
 /** What the members of an object must be, by name: in words, and as a test. */
-export type Shape = Readonly<
-  Record<string, readonly [words: string, test: (value: unknown) => boolean]>
->;
+export type Shape = Readonly<Record<string, readonly [words: string, test: Test]>>;
 
-/** An object by its members. */
-export type Members = Readonly<Record<string, unknown>>;
+type Test = (value: unknown) => boolean;
+type Members = Readonly<Record<string, unknown>>;
 
-const isString = (value: unknown): boolean => typeof value === 'string';
-const isNothing = (value: unknown): boolean => value === undefined || value === null;
-const isStringOrNothing = (value: unknown): boolean => isNothing(value) || isString(value);
+export const isString: Test = (value) => typeof value === 'string';
+const isCount: Test = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
+const isStop: Test = (value) => ['end', 'length', 'refused'].includes(String(value));
+const isDelay: Test = (value) => Number.isFinite(value) && Number(value) >= 0;
+
+/** A test that undefined and null pass too. */
+export function orNothing(test: Test): Test {
+  return (value) => value === undefined || value === null || test(value);
+}
+
+function orAbsent(test: Test): Test {
+  return (value) => value === undefined || test(value);
+}
 
 const TURN: Shape = {
-  content: ['a string or null', isStringOrNothing],
-  tool_calls: ['an array of calls', (value) => isNothing(value) || Array.isArray(value)],
-  usage: ['an object or null', (value) => isNothing(value) || isObject(value)],
-  stop: [
-    '"end", "length" or "refused"',
-    (value) => [undefined, 'end', 'length', 'refused'].some((stop) => stop === value),
-  ],
-  delay: [
-    'milliseconds of at least 0',
-    (value) => value === undefined || (Number.isFinite(value) && Number(value) >= 0),
-  ],
-  error: ['a string', (value) => value === undefined || isString(value)],
+  content: ['a string or null', orNothing(isString)],
+  tool_calls: ['an array of calls', orNothing(Array.isArray)],
+  usage: ['an object or null', orNothing(isObject)],
+  stop: ['"end", "length" or "refused"', orAbsent(isStop)],
+  delay: ['milliseconds of at least 0', orAbsent(isDelay)],
+  error: ['a string', orAbsent(isString)],
 };
 
 const CALL: Shape = {
-  id: ['a string or null', isStringOrNothing],
+  id: ['a string or null', orNothing(isString)],
   name: ['a string', isString],
   arguments: ['an object, or a string of JSON', (value) => isString(value) || isObject(value)],
 };
 
 const USAGE: Shape = Object.fromEntries(
-  USAGE_COUNTERS.map((name) => [
-    name,
-    [
-      'an integer of at least 0, or null',
-      (value) => isNothing(value) || (Number.isSafeInteger(value) && Number(value) >= 0),
-    ],
-  ]),
+  USAGE_COUNTERS.map((name) => [name, ['an integer of at least 0, or null', orNothing(isCount)]]),
 );
 
 /**
@@ -98,63 +94,55 @@ export function readTurns(list: unknown, path: string): ReadTurn[] {
 /** Checks one turn, as {@link readTurns} does. */
 export function readTurn(value: unknown, path: string): ReadTurn {
   if (typeof value === 'string') return { content: value };
-  const object = objectAt(value, path, 'a turn (an object or a string)');
-  refuseOthers(object, TURN, path);
-  // It was checked that each key holds what ScriptTurn says, but for what is inside calls and usage.
-  const { usage, ...turn } = readShape(object, TURN, path) as ScriptTurn;
+  const read = readExactly(value, path, 'a turn (an object or a string)', TURN);
+  // TURN says what ScriptTurn does, but for what is inside calls and usage.
+  const { usage, ...turn } = read as ScriptTurn;
   const calls = turn.tool_calls ?? [];
-  for (const [index, call] of calls.entries()) {
-    const at = `${path}.tool_calls[${index}]`;
-    const members = objectAt(call, at, 'a tool call (an object)');
-    refuseOthers(members, CALL, at);
-    readShape(members, CALL, at);
+  for (const [i, call] of calls.entries()) {
+    readExactly(call, `${path}.tool_calls[${i}]`, 'a tool call (an object)', CALL);
   }
   if (turn.error !== undefined && (typeof turn.content === 'string' || calls.length > 0)) {
     throw new ScriptError(`${path}.error: a turn that fails has no content and no tool_calls`);
   }
-  return usage === undefined ? turn : { ...turn, usage: readUsage(usage, `${path}.usage`) };
+  if (usage === undefined) return turn;
+  return { ...turn, usage: usage === null ? null : readUsage(usage, `${path}.usage`) };
 }
 
-function readUsage(usage: NonNullable<unknown> | null, path: string): Usage | null {
-  if (usage === null) return null;
+function readUsage(usage: object, path: string): Usage | null {
   const counters = Object.entries(usage).map(([key, count]) => [
     USAGE_COUNTERS.find((name) => key === snakeCase(name)) ?? key,
     count,
   ]);
-  const named: Members = Object.fromEntries(counters);
-  refuseOthers(named, USAGE, path);
-  return usageOf(readShape(named, USAGE, path));
+  return usageOf(readExactly(Object.fromEntries(counters), path, 'an object', USAGE));
 }
 
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/**
- * Checks the members that a shape names.
- *
- * @throws {ScriptError} that names the first that is wrong, and what it should be.
- */
-export function readShape(object: Members, shape: Shape, path: string): Members {
-  for (const [name, [words, test]] of Object.entries(shape)) {
-    const value = Object.hasOwn(object, name) ? object[name] : undefined;
-    if (!test(value)) throw mismatch(`${path}.${name}`, words, value);
-  }
-  return object;
-}
-
-function refuseOthers(object: Members, shape: Shape, path: string): void {
+/** {@link readShape} of an object that must have no other members. */
+function readExactly(value: unknown, path: string, expected: string, shape: Shape): Members {
   const known = Object.keys(shape);
-  const other = Object.keys(object).find((key) => !known.includes(key));
-  if (other === undefined) return;
+  const other = isObject(value)
+    ? Object.keys(value).find((key) => !known.includes(key))
+    : undefined;
+  if (other === undefined) return readShape(value, path, expected, shape);
   throw new ScriptError(
     `${path}.${other}: not a key that is known here (known: ${known.join(', ')})`,
   );
 }
 
-/** The members of an object; anything else is an error that names the path. */
-export function objectAt(value: unknown, path: string, expected: string): Members {
+/**
+ * The members of an object that has those that a shape names.
+ *
+ * @throws {ScriptError} that names the first thing that is wrong, and what it should be.
+ */
+export function readShape(value: unknown, path: string, expected: string, shape: Shape): Members {
   if (!isObject(value)) throw mismatch(path, expected, value);
+  for (const [name, [words, test]] of Object.entries(shape)) {
+    const found = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (!test(found)) throw mismatch(`${path}.${name}`, words, found);
+  }
   return value;
 }
 
@@ -172,8 +160,11 @@ export function mismatch(path: string, expected: string, value: unknown): Script
 function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
-  if (isObject(value)) return 'an object';
-  const whole = String(value);
-  const short = whole.length > 40 ? `${whole.slice(0, 40)}…` : whole;
-  return typeof value === 'string' ? JSON.stringify(short) : short;
+  if (typeof value === 'string') {
+    return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
+  }
+  if (typeof value === 'number' || typeof value === 'boolean' || value === null) {
+    return String(value);
+  }
+  return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 }

@@ -13,7 +13,6 @@ import {
   type ModelReply,
   type ModelRequest,
   type Price,
-  type ToolSpec,
 } from '../run/model.ts';
 import { isRecording, recordedTurns, type Recording } from './recording.ts';
 import { wait } from './retry.ts';
@@ -53,12 +52,7 @@ export interface ScriptedOptions {
 }
 
 /** A request as it was when it was made. */
-export interface RequestSnapshot {
-  readonly messages: readonly Message[];
-  readonly tools: readonly ToolSpec[];
-  readonly maxOutputTokens: number | undefined;
-  readonly secondsLeft: number | undefined;
-}
+export type RequestSnapshot = Omit<ModelRequest, 'signal' | 'onDelta'>;
 
 /** A model that answers from a script. */
 export interface ScriptedModel extends Model {

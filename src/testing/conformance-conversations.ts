@@ -4,9 +4,11 @@
  * @module
  */
 import assert from 'node:assert/strict';
-import { type Message } from '../run/model.ts';
 import { member } from '../models/wire.ts';
+import { type Message } from '../run/model.ts';
 import { ask, type Case, type Scene } from './conformance-case.ts';
+
+const ADDED = { role: 'tool', name: 'add', ok: true, content: '3' } as const;
 
 /** A conversation with all that may come up. Each prefix that ends where a model is asked is asked. */
 const CONVERSATION: readonly Message[] = [
@@ -21,8 +23,8 @@ const CONVERSATION: readonly Message[] = [
       { id: 'c.1:β', name: 'add', arguments: {}, raw: '{"a":' },
     ],
   },
-  { role: 'tool', callId: 'c0', name: 'add', ok: true, content: '3' },
-  { role: 'tool', callId: 'c.1:β', name: 'add', ok: false, content: 'invalid arguments: not JSON' },
+  { ...ADDED, callId: 'c0' },
+  { ...ADDED, callId: 'c.1:β', ok: false, content: 'invalid arguments: not JSON' },
   {
     role: 'assistant',
     content: 'Once more. ',
@@ -31,15 +33,8 @@ const CONVERSATION: readonly Message[] = [
       { id: 'c3', name: 'add', arguments: {}, raw: '' },
     ],
   },
-  {
-    role: 'tool',
-    callId: 'c2',
-    name: 'add',
-    ok: true,
-    content: '3',
-    note: 'NOTE: the same as before.',
-  },
-  { role: 'tool', callId: 'c3', name: 'add', ok: false, content: '' },
+  { ...ADDED, callId: 'c2', note: 'NOTE: the same as before.' },
+  { ...ADDED, callId: 'c3', ok: false, content: '' },
   { role: 'assistant', content: 'It is 3.\n', toolCalls: [] },
   { role: 'user', content: 'Thanks.' },
 ];
@@ -52,7 +47,7 @@ export const CONVERSATION_CASES: readonly Case[] = [
   {
     name: 'a conversation with results, a failed one and a note is accepted',
     turns: [{ content: 'ok' }],
-    async run(scene) {
+    async check(scene) {
       await ask(scene, { messages: CONVERSATION });
       const { text } = lastRequest(scene);
       assert.equal(text.split('NOTE: the same as before.').length, 2);
@@ -64,13 +59,14 @@ export const CONVERSATION_CASES: readonly Case[] = [
   {
     name: 'a later request begins with the messages of an earlier one, byte for byte',
     turns: ASKED_AT.map(() => ({ content: 'ok' })),
-    async run(scene) {
+    async check(scene) {
       let before = '';
       for (const [turn, count] of ASKED_AT.entries()) {
         await ask(scene, { messages: CONVERSATION.slice(0, count), maxOutputTokens: 100 - turn });
         const { text } = lastRequest(scene);
         assert.ok(text.startsWith(before), `${text}\ndoes not begin with\n${before}`);
-        before = untilLastMessage(text);
+        // Up to the end of its last message.
+        before = text.slice(0, text.lastIndexOf(']'));
         assert.ok(before.includes('Add, please.'));
       }
     },
@@ -78,7 +74,7 @@ export const CONVERSATION_CASES: readonly Case[] = [
   {
     name: 'the same request is the same bytes',
     turns: [{ content: 'ok' }, { content: 'ok' }],
-    async run(scene) {
+    async check(scene) {
       await ask(scene, { messages: CONVERSATION });
       await ask(scene, { messages: CONVERSATION });
       const [first, second] = scene.provider.requests;
@@ -88,29 +84,26 @@ export const CONVERSATION_CASES: readonly Case[] = [
   {
     name: 'a call and its results, as the model made it and the loop answered it',
     turns: [{ toolCalls: [{ name: 'add', arguments: '{"a":1,"b":2}' }] }, { content: 'done' }],
-    async run(scene) {
-      const reply = await ask(scene);
-      const call = reply.toolCalls?.[0];
-      assert.ok(typeof call?.id === 'string');
+    async check(scene) {
+      const { content, toolCalls, provider } = await ask(scene);
+      const id = toolCalls?.[0]?.id;
+      assert.ok(typeof id === 'string');
+      const call = { id, name: 'add', arguments: { a: 1, b: 2 } };
+      const kept = provider === undefined ? {} : { provider };
       await ask(scene, {
         messages: [
           { role: 'user', content: 'hi' },
-          {
-            role: 'assistant',
-            content: reply.content,
-            toolCalls: [{ id: call.id, name: call.name, arguments: { a: 1, b: 2 } }],
-            ...(reply.provider === undefined ? {} : { provider: reply.provider }),
-          },
-          { role: 'tool', callId: call.id, name: 'add', ok: true, content: '3' },
+          { role: 'assistant', content, toolCalls: [call], ...kept },
+          { ...ADDED, callId: id },
         ],
       });
-      assert.ok(lastRequest(scene).text.includes(call.id));
+      assert.ok(lastRequest(scene).text.includes(id));
     },
   },
   {
     name: 'a model without tools is offered none',
     turns: [{ content: 'ok' }],
-    async run(scene) {
+    async check(scene) {
       await ask(scene, { tools: [] });
       assert.equal(member(lastRequest(scene).body, 'tools'), undefined);
     },
@@ -118,20 +111,15 @@ export const CONVERSATION_CASES: readonly Case[] = [
   {
     name: 'the output limit is passed on',
     turns: [{ content: 'ok' }],
-    async run(scene) {
+    async check(scene) {
       await ask(scene, { maxOutputTokens: 77 });
       assert.match(lastRequest(scene).text, /"max_(?:completion_)?tokens":77\b/);
     },
   },
 ];
 
-function lastRequest(scene: Scene): Scene['provider']['requests'][number] {
-  const request = scene.provider.requests.at(-1);
+function lastRequest({ provider }: Scene): Scene['provider']['requests'][number] {
+  const request = provider.requests.at(-1);
   assert.ok(request !== undefined, 'no request came');
   return request;
-}
-
-/** A request's text up to the end of its last message. */
-function untilLastMessage(text: string): string {
-  return text.slice(0, text.lastIndexOf(']'));
 }

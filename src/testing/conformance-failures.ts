@@ -7,82 +7,85 @@ import assert from 'node:assert/strict';
 import {
   ask,
   askInVain,
+  isOpenAI,
+  isStream,
   STUB_KEY,
   waitThenAdvance,
   type Case,
   type ConformanceOptions,
-  type Scene,
 } from './conformance-case.ts';
 import { type StubFault, type StubTurn } from './provider-script.ts';
 
 const OK: StubTurn = { content: 'at last' };
 const FIRST_WAIT_MS = 500;
 
-const isStream = ({ stream }: ConformanceOptions): boolean => stream;
-const isAnthropic = ({ api }: ConformanceOptions): boolean => api === 'anthropic';
-const isAnthropicStream = (options: ConformanceOptions): boolean =>
-  isAnthropic(options) && isStream(options);
+const isAnthropic = (options: ConformanceOptions): boolean => !isOpenAI(options);
 
-interface Retried {
-  readonly what: string;
-  readonly fault: StubFault;
-  /** What the failed attempt is said to have used. */
-  readonly usage: null | undefined;
-  readonly when?: (options: ConformanceOptions) => boolean;
-}
+/** Failures after which the same request is sent again. */
+const RETRIED: readonly (readonly [string, StubFault, Case['when']?])[] = [
+  ['status 500', status(500)],
+  ['status 408', status(408)],
+  ['status 409', status(409)],
+  ['status 529, overloaded', status(529, { type: 'overloaded_error' }), isAnthropic],
+  [
+    'status 200 with an error in it',
+    { kind: 'error-body', error: { message: 'upstream', code: 502 } },
+  ],
+  ['a connection that broke', { kind: 'drop' }],
+  ['a page instead of an answer', { kind: 'text', body: '<html>' }],
+  [
+    'an answer without a message',
+    { kind: 'empty' },
+    (options) => isAnthropic(options) && isStream(options),
+  ],
+  ['a cut in the middle', { kind: 'cut', afterBytes: 150 }],
+  ['a cut after some events', { kind: 'cut', afterEvents: 3 }, isStream],
+  ['an end before the end', { kind: 'short', afterEvents: 4 }, isStream],
+  [
+    'an error event after output',
+    { kind: 'error-event', afterEvents: 4, type: 'overloaded_error' },
+    isStream,
+  ],
+];
 
-/** Failures after which the same request is sent again, and what each may have cost. */
-const RETRIED: readonly Retried[] = [
-  { what: 'status 500', fault: { kind: 'status', status: 500 }, usage: undefined },
-  { what: 'status 408', fault: { kind: 'status', status: 408 }, usage: undefined },
-  { what: 'status 409', fault: { kind: 'status', status: 409 }, usage: undefined },
-  {
-    what: 'status 529, overloaded',
-    fault: { kind: 'status', status: 529, type: 'overloaded_error' },
-    usage: undefined,
-    when: isAnthropic,
-  },
-  {
-    what: 'status 200 with an error in it',
-    fault: { kind: 'error-body', error: { message: 'upstream', code: 502 } },
-    usage: undefined,
-  },
-  { what: 'a connection that broke', fault: { kind: 'drop' }, usage: null },
-  { what: 'a page instead of an answer', fault: { kind: 'text', body: '<html>' }, usage: null },
-  {
-    what: 'an answer without a message',
-    fault: { kind: 'empty' },
-    usage: null,
-    when: isAnthropicStream,
-  },
-  { what: 'a cut in the middle', fault: { kind: 'cut', afterBytes: 150 }, usage: null },
-  {
-    what: 'a cut after some events',
-    fault: { kind: 'cut', afterEvents: 3 },
-    usage: null,
-    when: isStream,
-  },
-  {
-    what: 'an end before the end',
-    fault: { kind: 'short', afterEvents: 4 },
-    usage: null,
-    when: isStream,
-  },
-  {
-    what: 'an error event after output',
-    fault: { kind: 'error-event', afterEvents: 4, type: 'overloaded_error' },
-    usage: null,
-    when: isStream,
-  },
+/** Waits that a provider asks for, in each of its ways. */
+const WAITS: readonly (readonly [Readonly<Record<string, string>>, number])[] = [
+  [{ 'retry-after': '2' }, 2000],
+  [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1500],
+  // The clock of a scene starts at the epoch.
+  [{ 'retry-after': 'Thu, 01 Jan 1970 00:01:00 GMT' }, 60_000],
+  [{ 'retry-after': 'soon' }, FIRST_WAIT_MS],
+  [{}, FIRST_WAIT_MS],
+];
+
+/** Ways in which nothing comes any more. */
+const SILENCES: readonly (readonly [string, StubFault, Case['when']?])[] = [
+  ['after the headers', { kind: 'silence', afterEvents: 0 }],
+  ['in the middle of a stream', { kind: 'silence', afterEvents: 3 }, isStream],
+  ['after heartbeats', { kind: 'pings', count: 3 }, isStream],
 ];
 
 /** The cases. */
 export const FAILURE_CASES: readonly Case[] = [
-  ...waitCases(),
+  ...WAITS.map(([headers, milliseconds]): Case => ({
+    name: `a rate limit with ${JSON.stringify(headers)} is waited for`,
+    turns: [rateLimited(headers), OK],
+    async check(scene) {
+      const asked = ask(scene, { secondsLeft: 100 });
+      await waitThenAdvance(scene.clock, milliseconds - 1);
+      assert.equal(scene.provider.requests.length, 1);
+      await scene.clock.advance(1);
+      const { content, failedAttempts = [] } = await asked;
+      assert.equal(content, 'at last');
+      assert.equal(failedAttempts.length, 1);
+      assert.match(failedAttempts[0]?.error ?? '', /^429 stub fault/);
+      assert.equal(failedAttempts[0]?.usage, undefined);
+    },
+  })),
   {
     name: 'a wait that the time budget has no room for is not entered',
     turns: [rateLimited({ 'retry-after': '120' })],
-    async run(scene) {
+    async check(scene) {
       const error = await askInVain(ask(scene, { secondsLeft: 30 }));
       assert.match(
         error.message,
@@ -95,24 +98,15 @@ export const FAILURE_CASES: readonly Case[] = [
   {
     name: 'a wait longer than is allowed is not entered',
     turns: [rateLimited({ 'retry-after': '3600' })],
-    async run(scene) {
+    async check(scene) {
       const error = await askInVain(ask(scene));
       assert.match(error.message, /^rate limited: the provider asks to wait 3600 s/);
     },
   },
   {
     name: 'a quota that is used up is not asked for again',
-    turns: [
-      {
-        fault: {
-          kind: 'status',
-          status: 429,
-          code: 'insufficient_quota',
-          type: 'insufficient_quota',
-        },
-      },
-    ],
-    async run(scene) {
+    turns: [{ fault: status(429, { code: 'insufficient_quota', type: 'insufficient_quota' }) }],
+    async check(scene) {
       const error = await askInVain(ask(scene));
       assert.match(error.message, /^429 stub fault/);
       assert.equal(error.failedAttempts.length, 1);
@@ -120,8 +114,8 @@ export const FAILURE_CASES: readonly Case[] = [
   },
   {
     name: 'a request that is refused is not repeated',
-    turns: [{ fault: { kind: 'status', status: 400, message: 'no such thing' } }],
-    async run(scene) {
+    turns: [{ fault: status(400, { message: 'no such thing' }) }],
+    async check(scene) {
       const error = await askInVain(ask(scene));
       assert.match(error.message, /^400 no such thing \(request req_1\)$/);
       assert.deepEqual(error.failedAttempts, [{ error: error.message }]);
@@ -130,10 +124,10 @@ export const FAILURE_CASES: readonly Case[] = [
   {
     name: 'a key never gets into a message',
     turns: [
-      { fault: { kind: 'status', status: 401, message: 'Incorrect key: sk-abc***xyz, really' } },
-      { fault: { kind: 'status', status: 401, message: `Incorrect key: ${STUB_KEY}.` } },
+      { fault: status(401, { message: 'Incorrect key: sk-abc***xyz, really' }) },
+      { fault: status(401, { message: `Incorrect key: ${STUB_KEY}.` }) },
     ],
-    async run(scene) {
+    async check(scene) {
       const error = await askInVain(ask(scene));
       assert.doesNotMatch(error.message, /sk-abc/);
       assert.match(error.message, /really/);
@@ -142,11 +136,25 @@ export const FAILURE_CASES: readonly Case[] = [
       assert.doesNotMatch(second.message, new RegExp(STUB_KEY));
     },
   },
-  ...retriedCases(),
+  ...RETRIED.map(([what, fault, when]): Case => ({
+    name: `${what}, then an answer`,
+    when,
+    turns: [{ content: 'not this, it never came to its end', fault }, OK],
+    async check(scene) {
+      const asked = ask(scene);
+      await waitThenAdvance(scene.clock, FIRST_WAIT_MS);
+      const { content, failedAttempts = [] } = await asked;
+      assert.equal(content, 'at last');
+      assert.equal(failedAttempts.length, 1);
+      // An error instead of an answer can't have cost; what a broken answer cost nobody counted.
+      const isFree = fault.kind === 'status' || fault.kind === 'error-body';
+      assert.equal(failedAttempts[0]?.usage, isFree ? undefined : null);
+    },
+  })),
   {
     name: 'it gives up after three attempts, and tells of all',
-    turns: [serverError(500), serverError(503), serverError(500)],
-    async run(scene) {
+    turns: [500, 503, 500].map((code) => ({ fault: status(code) })),
+    async check(scene) {
       const asked = askInVain(ask(scene));
       await waitThenAdvance(scene.clock, FIRST_WAIT_MS);
       await waitThenAdvance(scene.clock, FIRST_WAIT_MS * 2);
@@ -158,105 +166,12 @@ export const FAILURE_CASES: readonly Case[] = [
       );
     },
   },
-  ...abortCases(),
-];
-
-/** Waits that a provider asks for, in each of its ways. */
-function waitCases(): readonly Case[] {
-  const waits: readonly (readonly [Readonly<Record<string, string>>, number])[] = [
-    [{ 'retry-after': '2' }, 2000],
-    [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1500],
-    // The clock of a scene starts at the epoch.
-    [{ 'retry-after': 'Thu, 01 Jan 1970 00:01:00 GMT' }, 60_000],
-    [{ 'retry-after': 'soon' }, FIRST_WAIT_MS],
-    [{}, FIRST_WAIT_MS],
-  ];
-  return waits.map(([headers, milliseconds]) => ({
-    name: `a rate limit with ${JSON.stringify(headers)} is waited for`,
-    turns: [rateLimited(headers), OK],
-    async run(scene: Scene) {
-      const asked = ask(scene, { secondsLeft: 100 });
-      await waitThenAdvance(scene.clock, milliseconds - 1);
-      assert.equal(scene.provider.requests.length, 1);
-      await scene.clock.advance(1);
-      const reply = await asked;
-      assert.equal(reply.content, 'at last');
-      const failed = reply.failedAttempts ?? [];
-      assert.equal(failed.length, 1);
-      assert.match(failed[0]?.error ?? '', /^429 stub fault/);
-      assert.equal(failed[0]?.usage, undefined);
-    },
-  }));
-}
-
-function retriedCases(): readonly Case[] {
-  return RETRIED.map(({ what, fault, usage, when }) => ({
-    name: `${what}, then an answer`,
-    ...(when === undefined ? {} : { when }),
-    turns: [{ content: 'not this, it never came to its end', fault }, OK],
-    async run(scene: Scene) {
-      const asked = ask(scene);
-      await waitThenAdvance(scene.clock, FIRST_WAIT_MS);
-      const reply = await asked;
-      assert.equal(reply.content, 'at last');
-      assert.equal(reply.failedAttempts?.length, 1);
-      assert.equal(reply.failedAttempts[0]?.usage, usage);
-    },
-  }));
-}
-
-/** Aborts settle the call at once, wherever it is. */
-function abortCases(): readonly Case[] {
-  return [
-    ...silenceCases(),
-    {
-      name: 'an abort while output streams in',
-      when: isStream,
-      turns: [{ content: 'one two three four', fault: { kind: 'silence', afterEvents: 4 } }],
-      async run(scene) {
-        const controller = new AbortController();
-        const request = { signal: controller.signal, onDelta: () => controller.abort() };
-        const error = await askInVain(ask(scene, request));
-        assert.match(error.message, /aborted/);
-      },
-    },
-    {
-      name: 'an abort while a retry is waited for',
-      turns: [rateLimited({ 'retry-after': '60' })],
-      async run(scene) {
-        const controller = new AbortController();
-        const asked = askInVain(ask(scene, { signal: controller.signal }));
-        await waitThenAdvance(scene.clock, 1000);
-        controller.abort();
-        const error = await asked;
-        assert.match(error.message, /aborted/);
-        assert.equal(error.failedAttempts.length, 1);
-        assert.equal(scene.clock.pending, 0);
-      },
-    },
-    {
-      name: 'a call that is aborted before it begins sends nothing',
-      turns: [],
-      async run(scene) {
-        await askInVain(ask(scene, { signal: AbortSignal.abort() }));
-        assert.equal(scene.provider.requests.length, 0);
-      },
-    },
-  ];
-}
-
-/** Nothing comes any more, and the loop gives up. */
-function silenceCases(): readonly Case[] {
-  const silences: readonly (readonly [string, StubFault, boolean])[] = [
-    ['after the headers', { kind: 'silence', afterEvents: 0 }, false],
-    ['in the middle of a stream', { kind: 'silence', afterEvents: 3 }, true],
-    ['after heartbeats', { kind: 'pings', count: 3 }, true],
-  ];
-  return silences.map(([where, fault, onlyStream]) => ({
+  // Aborts settle the call at once, wherever it is.
+  ...SILENCES.map(([where, fault, when]): Case => ({
     name: `an abort in a silence ${where}`,
-    when: ({ stream }: ConformanceOptions) => stream || !onlyStream,
+    when,
     turns: [{ content: 'hello', fault }],
-    async run(scene: Scene) {
+    async check(scene) {
       const controller = new AbortController();
       const asked = askInVain(ask(scene, { signal: controller.signal }));
       await scene.provider.arrived(1);
@@ -266,13 +181,46 @@ function silenceCases(): readonly Case[] {
       // What the provider did until then nobody counted.
       assert.deepEqual(error.failedAttempts, [{ error: 'aborted', usage: null }]);
     },
-  }));
+  })),
+  {
+    name: 'an abort while output streams in',
+    when: isStream,
+    turns: [{ content: 'one two three four', fault: { kind: 'silence', afterEvents: 4 } }],
+    async check(scene) {
+      const controller = new AbortController();
+      const request = { signal: controller.signal, onDelta: () => controller.abort() };
+      const error = await askInVain(ask(scene, request));
+      assert.match(error.message, /aborted/);
+    },
+  },
+  {
+    name: 'an abort while a retry is waited for',
+    turns: [rateLimited({ 'retry-after': '60' })],
+    async check(scene) {
+      const controller = new AbortController();
+      const asked = askInVain(ask(scene, { signal: controller.signal }));
+      await waitThenAdvance(scene.clock, 1000);
+      controller.abort();
+      const error = await asked;
+      assert.match(error.message, /aborted/);
+      assert.equal(error.failedAttempts.length, 1);
+      assert.equal(scene.clock.pending, 0);
+    },
+  },
+  {
+    name: 'a call that is aborted before it begins sends nothing',
+    turns: [],
+    async check(scene) {
+      await askInVain(ask(scene, { signal: AbortSignal.abort() }));
+      assert.equal(scene.provider.requests.length, 0);
+    },
+  },
+];
+
+function status(code: number, rest: object = {}): StubFault {
+  return { kind: 'status', status: code, ...rest };
 }
 
 function rateLimited(headers: Readonly<Record<string, string>>): StubTurn {
-  return { fault: { kind: 'status', status: 429, type: 'rate_limit_error', headers } };
-}
-
-function serverError(status: number): StubTurn {
-  return { fault: { kind: 'status', status } };
+  return { fault: status(429, { type: 'rate_limit_error', headers }) };
 }

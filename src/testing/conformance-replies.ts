@@ -49,7 +49,12 @@ const NO_USAGE: readonly StubTurn[] = [
     rawUsage: { prompt_tokens: -5, completion_tokens: null, input_tokens: -5, output_tokens: null },
   },
   {
-    rawUsage: { prompt_tokens: 1e21, completion_tokens: 0.5, input_tokens: 1e21, output_tokens: 0.5 },
+    rawUsage: {
+      prompt_tokens: 1e21,
+      completion_tokens: 0.5,
+      input_tokens: 1e21,
+      output_tokens: 0.5,
+    },
   },
 ];
 

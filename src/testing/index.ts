@@ -26,7 +26,7 @@ export {
 } from '../store/conformance.ts';
 export { type ConformanceOptions, type ConformanceSettings } from './conformance-case.ts';
 export { fakeClock, type FakeClock } from './clock.ts';
-export { modelConformance, type ConformanceTest } from './model-conformance.ts';
+export { modelConformance } from './model-conformance.ts';
 export { startProvider, type StubProvider, type StubProviderOptions } from './provider.ts';
 export {
   type StubAnswer,

@@ -54,15 +54,16 @@ const ERROR_TYPES = new Map([
 
 /** What is wrong with a body; only the first counts. */
 function* problems(body: JsonValue | undefined, signed: Signed): Generator<string, void> {
-  if (!isJsonObject(body)) return yield 'The request body is not valid JSON';
-  if (text(body['model']) === '') yield 'model: Field required';
-  const limit = body['max_tokens'];
+  if (body === undefined) yield 'The request body is not valid JSON';
+  if (text(member(body, 'model')) === '') yield 'model: Field required';
+  const limit = member(body, 'max_tokens');
   if (limit === undefined) yield 'max_tokens: Field required';
   if (!Number.isInteger(limit) || Number(limit) < 1) {
     yield 'max_tokens: Input should be greater than or equal to 1';
   }
-  if (members(body['messages']).length === 0) yield 'messages: at least one message is required';
-  for (const [i, tool] of members(body['tools']).entries()) {
+  const messages = members(member(body, 'messages'));
+  if (messages.length === 0) yield 'messages: at least one message is required';
+  for (const [i, tool] of members(member(body, 'tools')).entries()) {
     if (!/^[a-zA-Z0-9_-]{1,128}$/.test(text(member(tool, 'name')))) {
       yield `tools.${i}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
     }
@@ -70,13 +71,10 @@ function* problems(body: JsonValue | undefined, signed: Signed): Generator<strin
       yield `tools.${i}.custom.input_schema.type: Input should be 'object'`;
     }
   }
-  yield* messageProblems(members(body['messages']), signed);
+  yield* messageProblems(messages, signed);
 }
 
-function* messageProblems(
-  messages: readonly JsonValue[],
-  signed: Signed,
-): Generator<string, void> {
+function* messageProblems(messages: readonly JsonValue[], signed: Signed): Generator<string, void> {
   const seen = new Set<string>();
   let open: readonly string[] = [];
   for (const [i, message] of messages.entries()) {
@@ -84,32 +82,36 @@ function* messageProblems(
     if (role !== 'user' && role !== 'assistant') {
       yield `messages.${i}.role: Input should be 'user' or 'assistant'`;
     }
-    for (const problem of contentProblems(message, i === messages.length - 1)) {
-      yield `messages.${i}: ${problem}`;
-    }
-    for (const problem of resultProblems(message, open)) yield `messages.${i}: ${problem}`;
-    const calls = blocksOf(message, 'tool_use');
-    open = calls.map((block) => text(member(block, 'id')));
-    for (const problem of callProblems(calls, seen)) yield `messages.${i}.content: ${problem}`;
-    for (const block of blocksOf(message, 'thinking')) {
-      const thinking = signed.get(text(member(block, 'signature')));
-      if (thinking === undefined || thinking !== member(block, 'thinking')) {
-        yield `messages.${i}: Invalid \`signature\` in \`thinking\` block`;
-      }
-    }
+    const answered = idsOf(message, 'tool_result', 'tool_use_id');
+    const missing = open.filter((id) => !answered.includes(id));
+    if (missing.length > 0) yield unanswered(i - 1, missing);
+    const isEnd = role === 'assistant' && i === messages.length - 1;
+    const found = [
+      contentProblems(message, isEnd),
+      resultProblems(message, open),
+      callProblems(message, seen),
+      signatureProblems(message, signed),
+    ];
+    for (const problem of found.flatMap((each) => [...each])) yield `messages.${i}: ${problem}`;
+    open = idsOf(message, 'tool_use', 'id');
   }
-  if (open.length > 0) yield `messages.${messages.length}: ${unanswered(open)}`;
+  if (open.length > 0) yield unanswered(messages.length - 1, open);
 }
 
-function* contentProblems(message: JsonValue, isLast: boolean): Generator<string, void> {
+function unanswered(i: number, ids: readonly string[]): string {
+  return `messages.${i}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}`;
+}
+
+function* contentProblems(message: JsonValue, isEnd: boolean): Generator<string, void> {
   const content = member(message, 'content');
-  const blocks = isJsonArray(content) ? content : [{ type: 'text', text: content ?? '' }];
-  if (blocks.length === 0) yield 'all messages must have non-empty content';
-  const isBlank = (block: JsonValue): boolean =>
-    member(block, 'type') === 'text' && text(member(block, 'text')).trim() === '';
-  if (blocks.some(isBlank)) yield 'text content blocks must contain non-whitespace text';
-  const end = text(member(blocks.at(-1), 'text'));
-  if (isLast && member(message, 'role') === 'assistant' && end !== end.trimEnd()) {
+  const given = isJsonArray(content) ? content : [{ type: 'text', text: content ?? '' }];
+  if (given.length === 0) yield 'all messages must have non-empty content';
+  const texts = given.filter((block) => member(block, 'type') === 'text');
+  if (texts.some((block) => text(member(block, 'text')).trim() === '')) {
+    yield 'text content blocks must contain non-whitespace text';
+  }
+  const last = text(member(given.at(-1), 'text'));
+  if (isEnd && last !== last.trimEnd()) {
     yield 'final assistant content cannot end with trailing whitespace';
   }
 }
@@ -118,34 +120,42 @@ function* contentProblems(message: JsonValue, isLast: boolean): Generator<string
 function* resultProblems(message: JsonValue, open: readonly string[]): Generator<string, void> {
   const content = members(member(message, 'content'));
   const results = blocksOf(message, 'tool_result');
-  const ids = results.map((block) => text(member(block, 'tool_use_id')));
+  const ids = idsOf(message, 'tool_result', 'tool_use_id');
   const stray = ids.find((id) => !open.includes(id));
   if (stray !== undefined) {
     yield `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${stray}`;
   }
-  const missing = open.filter((id) => !ids.includes(id));
-  if (missing.length > 0) yield unanswered(missing);
   if (ids.length > open.length) yield 'each tool_use must have a single result';
   if (results.some((block, n) => content[n] !== block || ids[n] !== open[n])) {
     yield 'tool_result blocks must come first, in order';
   }
-  const isEmptyError = (block: JsonValue): boolean =>
-    member(block, 'is_error') === true && text(member(block, 'content')) === '';
-  if (results.some(isEmptyError)) yield 'content cannot be empty if `is_error` is true';
+  const errors = results.filter((block) => member(block, 'is_error') === true);
+  if (errors.some((block) => text(member(block, 'content')) === '')) {
+    yield 'content cannot be empty if `is_error` is true';
+  }
 }
 
-function unanswered(ids: readonly string[]): string {
-  return `\`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}`;
-}
-
-function* callProblems(calls: readonly JsonValue[], seen: Set<string>): Generator<string, void> {
-  for (const call of calls) {
+function* callProblems(message: JsonValue, seen: Set<string>): Generator<string, void> {
+  for (const call of blocksOf(message, 'tool_use')) {
     const id = text(member(call, 'id'));
     if (!/^[a-zA-Z0-9_-]+$/.test(id)) yield "id: String should match pattern '^[a-zA-Z0-9_-]+$'";
     if (seen.has(id)) yield '`tool_use` ids must be unique';
     seen.add(id);
     if (!isJsonObject(member(call, 'input'))) yield 'input: Input should be a valid dictionary';
   }
+}
+
+function* signatureProblems(message: JsonValue, signed: Signed): Generator<string, void> {
+  for (const block of blocksOf(message, 'thinking')) {
+    const thinking = signed.get(text(member(block, 'signature')));
+    if (thinking === undefined || thinking !== member(block, 'thinking')) {
+      yield 'Invalid `signature` in `thinking` block';
+    }
+  }
+}
+
+function idsOf(message: JsonValue, type: string, name: string): readonly string[] {
+  return blocksOf(message, type).map((block) => text(member(block, name)));
 }
 
 function blocksOf(message: JsonValue, type: string): readonly JsonValue[] {

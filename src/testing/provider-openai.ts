@@ -4,7 +4,7 @@
  * @module
  */
 import { member, members, text } from '../models/wire.ts';
-import { isJsonArray, isJsonObject, type JsonValue } from '../transcript/index.ts';
+import { type JsonValue } from '../transcript/index.ts';
 import {
   argumentsText,
   DEFAULT_USAGE,
@@ -38,20 +38,22 @@ export const openaiFormat: WireFormat = {
 
 /** What is wrong with a body; only the first counts. */
 function* problems(body: JsonValue | undefined): Generator<string, void> {
-  if (!isJsonObject(body)) return yield 'We could not parse the JSON body of your request.';
-  if (text(body['model']) === '') yield 'you must provide a model parameter';
-  if (members(body['messages']).length === 0) yield "[] is too short - 'messages'";
-  if (body['stream_options'] !== undefined && body['stream'] !== true) {
+  if (body === undefined) yield 'We could not parse the JSON body of your request.';
+  if (text(member(body, 'model')) === '') yield 'you must provide a model parameter';
+  const messages = members(member(body, 'messages'));
+  if (messages.length === 0) yield "[] is too short - 'messages'";
+  if (member(body, 'stream_options') !== undefined && member(body, 'stream') !== true) {
     yield "The 'stream_options' parameter is only allowed when 'stream' is enabled.";
   }
   for (const name of ['max_tokens', 'max_completion_tokens']) {
-    const limit = body[name] ?? 1;
+    const limit = member(body, name) ?? 1;
     if (!Number.isInteger(limit) || Number(limit) < 1) {
       yield `Invalid '${name}': integer below minimum value.`;
     }
   }
-  if (body['tools'] !== undefined) yield* toolProblems(members(body['tools']));
-  yield* messageProblems(members(body['messages']));
+  const tools = member(body, 'tools');
+  if (tools !== undefined) yield* toolProblems(members(tools));
+  yield* messageProblems(messages);
 }
 
 function* toolProblems(tools: readonly JsonValue[]): Generator<string, void> {
@@ -113,9 +115,10 @@ function* contentProblems(message: JsonValue, i: number): Generator<string, void
 }
 
 function isTextParts(content: JsonValue | undefined): boolean {
-  const isText = (part: JsonValue): boolean =>
-    member(part, 'type') === 'text' && typeof member(part, 'text') === 'string';
-  return isJsonArray(content) && content.length > 0 && content.every(isText);
+  const parts = members(content);
+  const texts = parts.filter((part) => member(part, 'type') === 'text');
+  const said = texts.filter((part) => typeof member(part, 'text') === 'string');
+  return parts.length > 0 && said.length === parts.length;
 }
 
 function whole(turn: StubTurn, context: AnswerContext): object {

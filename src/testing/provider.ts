@@ -18,6 +18,7 @@ import {
   type AnswerContext,
   type StubAnswer,
   type StubError,
+  type StubFault,
   type StubRequest,
   type StubTurn,
   type WireFormat,
@@ -163,17 +164,12 @@ class Stub implements StubProvider {
     turn: StubTurn,
     context: AnswerContext,
   ): Promise<void> {
-    const { fault } = turn;
     const isStream = member(context.body, 'stream') === true;
-    const isOpen = fault?.kind === 'silence' || fault?.kind === 'pings';
-    const isCut = fault?.kind === 'cut' || (fault?.kind === 'short' && !isStream);
-    const bytes = Buffer.from(
-      isStream ? streamed(format, turn, context) : JSON.stringify(format.whole(turn, context)),
-    );
-    // A whole body has no events: it is cut in the middle, or doesn't come.
-    let end = isStream || !(isCut || isOpen) ? bytes.length : 0;
-    if (isCut && !isStream) end = Math.floor(bytes.length / 2);
-    if (fault !== undefined && 'afterBytes' in fault) end = fault.afterBytes;
+    const text = isStream
+      ? streamed(format, turn, context)
+      : JSON.stringify(format.whole(turn, context));
+    const bytes = Buffer.from(text);
+    const { end, how } = endOf(turn.fault, isStream, bytes.length);
     response.writeHead(200, {
       'content-type': isStream ? 'text/event-stream; charset=utf-8' : 'application/json',
       ...(isStream ? {} : { 'content-length': bytes.length }),
@@ -184,9 +180,23 @@ class Stub implements StubProvider {
       const piece = bytes.subarray(at, Math.min(at + this.#pieceBytes, end));
       await new Promise<void>((resolve) => response.write(piece, () => resolve()));
     }
-    if (isCut) response.destroy();
-    else if (!isOpen) response.end();
+    if (how === 'broken') response.destroy();
+    if (how === 'whole') response.end();
   }
+}
+
+/** How many bytes of a body come, and what then becomes of the connection. */
+function endOf(
+  fault: StubFault | undefined,
+  isStream: boolean,
+  length: number,
+): { readonly end: number; readonly how: 'whole' | 'broken' | 'open' } {
+  const { kind } = fault ?? {};
+  // Events were left out already. A whole body has none: it doesn't come, or half of it.
+  if (kind === 'silence' || kind === 'pings') return { end: isStream ? length : 0, how: 'open' };
+  if (kind !== 'cut' && (kind !== 'short' || isStream)) return { end: length, how: 'whole' };
+  const end = isStream ? length : Math.floor(length / 2);
+  return { end: fault && 'afterBytes' in fault ? fault.afterBytes : end, how: 'broken' };
 }
 
 /** Does what comes before, or instead of, an answer; returns whether that was all. */

@@ -1,0 +1,28 @@
+/**
+ * The values of options: numbers, and those that are not given.
+ *
+ * @module
+ */
+import { InvalidArgumentError } from 'commander';
+
+/** A whole number of at least 0; `20_000` and `20000` are the same. */
+export function wholeNumber(text: string): number {
+  const n = /^\d+(_\d+)*$/.test(text) ? Number(text.replaceAll('_', '')) : Number.NaN;
+  if (Number.isSafeInteger(n)) return n;
+  throw new InvalidArgumentError('It must be a whole number of at least 0.');
+}
+
+/** A number of at least 0, as `0.05`. */
+export function amount(text: string): number {
+  if (/^(\d+(_\d+)*)?(\.\d+)?$/.test(text) && text !== '') return Number(text.replaceAll('_', ''));
+  throw new InvalidArgumentError('It must be a number of at least 0.');
+}
+
+/** The members that are given: an option that isn't has no value, not even `undefined`. */
+export function given<T extends object>(
+  members: T,
+): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  // Only the undefined members are gone, which the type says.
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
