@@ -93,7 +93,10 @@ export function replyOf(
   if (failed !== undefined) throw bodyError(failed['error'], null, usage, context);
   if (finish === undefined) throw brokenReply('the answer broke off before its end', null);
   const stop = stopOf(finish['finishReason'], usage);
-  const whole = parts.map(wellFormed).filter((part) => !isEmpty(part));
+  const whole = parts
+    // Without the lone surrogates that a stream cut in the middle of a character leaves.
+    .map((part) => ({ ...part, text: part.text.toWellFormed() }))
+    .filter((part) => !isEmpty(part));
   const data = carried(provider, whole);
   return {
     content: whole.map((part) => (part.type === 'text' ? part.text : '')).join(''),
@@ -109,11 +112,11 @@ function stopOf(reason: unknown, usage: Usage | null): ReplyStop {
   const { unified, raw } = typeof reason === 'string' ? { unified: reason } : membersOf(reason);
   // Gemini's words for a call that it began and could not make; there is nothing to run.
   const malformed = /^(MALFORMED|UNEXPECTED_TOOL|TOO_MANY_TOOL)/.test(String(raw));
-  const problem =
-    malformed || unified === 'error' ? 'the model ended its answer with an error' : '';
-  const broken = unified === 'interrupted' ? 'the answer was interrupted' : problem;
+  let problem = '';
+  if (malformed || unified === 'error') problem = 'the model ended its answer with an error';
+  if (unified === 'interrupted') problem = 'the answer was interrupted';
   const detail = text(raw) === '' ? '' : ` (${text(raw)})`;
-  if (broken !== '') throw brokenReply(`${broken}${detail}`, null, usage);
+  if (problem !== '') throw brokenReply(`${problem}${detail}`, null, usage);
   if (unified === 'length') return 'length';
   return unified === 'content-filter' ? 'refused' : 'end';
 }
@@ -151,11 +154,6 @@ function recordable(value: unknown, what: string): JsonObject {
 function unusable(what: string, cause?: unknown): AttemptError {
   const message = `the model returned ${what}`;
   return new AttemptError({ message, retryable: false, usage: null }, { cause });
-}
-
-/** Without the lone surrogates that a stream cut in the middle of a character leaves. */
-function wellFormed(part: ReplyPart): ReplyPart {
-  return { ...part, text: part.text.toWellFormed() };
 }
 
 /** Providers refuse empty texts; an empty part with metadata may be reasoning that is encrypted. */

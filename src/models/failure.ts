@@ -46,8 +46,9 @@ const LOCAL_PATH = /(?<![\w:/])(?:file:\/\/)?(?:[A-Za-z]:)?(?:[\\/][\w.@-]+){2,}
 /** What an SDK threw: an error status, a connection that failed, or a fault of its own. */
 export function requestError(error: unknown, context: FailureContext): AttemptError {
   if (error instanceof AttemptError) return error;
-  const { status: plain, statusCode, error: body, isRetryable } = membersOf(error);
-  const status = plain ?? statusCode;
+  const { status: ours, statusCode, error: body, isRetryable } = membersOf(error);
+  // The AI SDK has its own name for it.
+  const status = ours ?? statusCode;
   if (typeof status === 'number') {
     // The OpenAI SDK unwraps the body's `error` member, the Anthropic SDK doesn't.
     const failure = judge(error, membersOf(body)['error'] ?? body, status, context);
@@ -85,7 +86,8 @@ export function bodyError(
 ): AttemptError {
   const { code, statusCode } = membersOf(error);
   const status = typeof code === 'number' ? code : statusCode;
-  return new AttemptError({ ...judge(error, error, status, context, headers), usage });
+  const failure = judge(error, error, status, context, headers);
+  return new AttemptError({ ...failure, usage }, { cause: error });
 }
 
 /**

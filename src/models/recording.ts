@@ -22,10 +22,9 @@ import {
 } from './script.ts';
 
 /** A recorded conversation: messages, or an object that holds them. Other keys are passed over. */
-export type Recording =
-  | readonly { readonly role: string }[]
-  | { readonly messages: readonly { readonly role: string }[] }
-  | { readonly traj: readonly { readonly role: string }[] };
+export type Recording = Messages | { readonly messages: Messages } | { readonly traj: Messages };
+
+type Messages = readonly { readonly role: string }[];
 
 /** One message, as far as it matters here. */
 interface RecordedMessage {
@@ -92,14 +91,16 @@ export function recordedTurns(
  */
 export function recordedTools(recording: unknown): Tool[] {
   const calls = recordedCalls(readMessages(recording));
-  let position = 0;
+  const queue = calls
+    .map((call, index) => ({ call, number: index + 1, read: readArguments(call.arguments) }))
+    .filter(({ read }) => read.problem === null);
   const answer = (name: string, args: string): string => {
-    let call: RecordedCall | undefined;
-    do {
-      call = calls[position];
-      position += 1;
-    } while (call !== undefined && readArguments(call.arguments).problem !== null);
-    return answerOf(call, position, name, args);
+    const next = queue.shift();
+    if (next !== undefined) {
+      return resultOf(next.call, next.number, next.read.text, `${name}(${args})`);
+    }
+    const none = `it has no call ${calls.length + 1}, and ${name} was called`;
+    throw new Error(`the run left the recording: ${none}`);
   };
   return [...new Set(calls.map((call) => call.name))].map((name) => ({
     name,
@@ -110,27 +111,15 @@ export function recordedTools(recording: unknown): Tool[] {
   }));
 }
 
-/** What answers a call of the run, if it is the recorded one. */
-function answerOf(
-  call: RecordedCall | undefined,
-  number: number,
-  name: string,
-  args: string,
-): string {
-  if (call === undefined) {
-    throw new Error(`the run left the recording: it has no call ${number}, and ${name} was called`);
-  }
-  const expected = readArguments(call.arguments).text;
-  if (call.name !== name || expected !== args) {
-    const recorded = `${call.name}(${expected})`;
+function resultOf(call: RecordedCall, number: number, args: string, called: string): string {
+  const recorded = `${call.name}(${args})`;
+  if (recorded !== called) {
     throw new Error(
-      `the run left the recording at call ${number}: recorded ${recorded}, called ${name}(${args})`,
+      `the run left the recording at call ${number}: recorded ${recorded}, called ${called}`,
     );
   }
-  if (call.result === null) {
-    throw new Error(`the recording has no result for call ${number}, ${name}`);
-  }
-  return call.result;
+  if (call.result !== null) return call.result;
+  throw new Error(`the recording has no result for call ${number}, ${call.name}`);
 }
 
 /** The calls with their results, which follow the turn that made them: by id, or else the next. */

@@ -28,12 +28,8 @@ export interface RetryOptions {
   readonly clock?: Clock;
 }
 
-/** The policy, checked. */
-export interface RetryPolicy {
-  readonly maxAttempts: number;
-  readonly maxWaitMs: number;
-  readonly clock: Clock;
-}
+/** The options, checked, with their defaults. */
+export type RetryPolicy = Required<RetryOptions>;
 
 /** What is known of an attempt that failed. */
 export interface AttemptFailure {
@@ -87,7 +83,7 @@ export function retryPolicy(options: RetryOptions): RetryPolicy {
       `maxRetryWaitSeconds: expected seconds, 0 or more, got ${maxRetryWaitSeconds}`,
     );
   }
-  return { maxAttempts, maxWaitMs: maxRetryWaitSeconds * 1000, clock };
+  return { maxAttempts, maxRetryWaitSeconds, clock };
 }
 
 /**
@@ -117,8 +113,9 @@ export function decideRetry(
     const left = `the time budget leaves ${seconds(Math.max(0, leftMs))}`;
     return { retry: false, reason: `${label}: ${wish}, and ${left} (${message})` };
   }
-  if (asked && waitMs > policy.maxWaitMs) {
-    const limit = `more than maxRetryWaitSeconds, ${seconds(policy.maxWaitMs)}`;
+  const mostMs = policy.maxRetryWaitSeconds * 1000;
+  if (asked && waitMs > mostMs) {
+    const limit = `more than maxRetryWaitSeconds, ${seconds(mostMs)}`;
     return { retry: false, reason: `${label}: ${wish}, ${limit} (${message})` };
   }
   return { retry: true, waitMs };

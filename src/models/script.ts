@@ -48,7 +48,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 export const isString: Test = (value) => typeof value === 'string';
 const isCount: Test = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
-const isStop: Test = (value) => ['end', 'length', 'refused'].includes(String(value));
+const isStop: Test = (value) => value === 'end' || value === 'length' || value === 'refused';
 const isDelay: Test = (value) => Number.isFinite(value) && Number(value) >= 0;
 
 /** A test that undefined and null pass too. */

@@ -114,16 +114,16 @@ export function scripted(script: Script, options: ScriptedOptions = {}): Scripte
  * @throws {ScriptError} that begins with the path to what is wrong, as `turns[2].tool_calls[0].name: …`.
  */
 export function parseScript(data: unknown): ReadTurn[] {
+  if (isObject(data) && 'turns' in data) {
+    const other = Object.keys(data).find((key) => key !== 'turns');
+    if (other === undefined) return readTurns(data['turns'], 'turns');
+    throw new ScriptError(`${other}: not a key of a script (known: turns)`);
+  }
   if (isRecording(data)) return recordedTurns(data);
   if (Array.isArray(data)) return readTurns(data, 'turns');
-  if (!isObject(data) || !('turns' in data)) {
-    throw new ScriptError(
-      'a script is {"turns": […]}, a list of turns, or recorded messages (a list, or under messages or traj)',
-    );
-  }
-  const other = Object.keys(data).find((key) => key !== 'turns');
-  if (other !== undefined) throw new ScriptError(`${other}: not a key of a script (known: turns)`);
-  return readTurns(data['turns'], 'turns');
+  throw new ScriptError(
+    'a script is {"turns": […]}, a list of turns, or recorded messages (a list, or under messages or traj)',
+  );
 }
 
 /**
@@ -135,30 +135,20 @@ export async function loadScript(
   path: string,
   options: ScriptedOptions = {},
 ): Promise<ScriptedModel> {
-  const data = await readJson(path);
   try {
+    const text = await readFile(path, 'utf8');
+    const data: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
     return scripted(parseScript(data), { name: basename(path), ...options });
   } catch (error) {
-    if (error instanceof ScriptError) throw new ScriptError(`${path}: ${error.message}`);
-    throw error;
+    throw new ScriptError(`${path}: ${problemWith(error)}`, { cause: error });
   }
 }
 
-async function readJson(path: string): Promise<unknown> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    const reason = code === 'ENOENT' ? 'there is no such file' : `can't be read (${code})`;
-    throw new ScriptError(`${path}: ${reason}`, { cause: error });
-  }
-  try {
-    return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
-  } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new ScriptError(`${path}: not JSON: ${problem}`, { cause: error });
-  }
+function problemWith(error: unknown): string {
+  if (error instanceof ScriptError) return error.message;
+  if (error instanceof SyntaxError) return `not JSON: ${error.message}`;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  return code === 'ENOENT' ? 'there is no such file' : `can't be read (${code})`;
 }
 
 /** The turns that a script's function makes. */

@@ -58,11 +58,36 @@ const WAITS: readonly (readonly [Readonly<Record<string, string>>, number])[] = 
   [{}, FIRST_WAIT_MS],
 ];
 
-/** Ways in which nothing comes any more. */
-const SILENCES: readonly (readonly [string, StubFault, Case['when']?])[] = [
-  ['after the headers', { kind: 'silence', afterEvents: 0 }],
-  ['in the middle of a stream', { kind: 'silence', afterEvents: 3 }, isStream],
-  ['after heartbeats', { kind: 'pings', count: 3 }, isStream],
+/** Failures that end it at once, with 1000 seconds left, and what is then said. */
+const FINAL: readonly (readonly [string, StubTurn, RegExp])[] = [
+  [
+    'a wait that the time budget has no room for is not entered',
+    rateLimited({ 'retry-after': '1200' }),
+    /^rate limited: the provider asks to wait 1200 s, and the time budget leaves 1000 s/,
+  ],
+  [
+    'a wait longer than is allowed is not entered',
+    rateLimited({ 'retry-after': '700' }),
+    /^rate limited: the provider asks to wait 700 s, more than/,
+  ],
+  [
+    'a quota that is used up is not asked for again',
+    { fault: status(429, { code: 'insufficient_quota', type: 'insufficient_quota' }) },
+    /^429 stub fault/,
+  ],
+  [
+    'a request that is refused is not repeated',
+    { fault: status(400, { message: 'no such thing' }) },
+    /^400 no such thing \(request req_1\)$/,
+  ],
+];
+
+/** Where an abort may find a call, with what the attempt that it ends is said to have used. */
+const ABORTED: readonly (readonly [string, StubTurn, null | undefined, Case['when']?])[] = [
+  ['in a silence after the headers', silent({ kind: 'silence', afterEvents: 0 }), null],
+  ['in the middle of a stream', silent({ kind: 'silence', afterEvents: 3 }), null, isStream],
+  ['in a silence after heartbeats', silent({ kind: 'pings', count: 3 }), null, isStream],
+  ['while a retry is waited for', rateLimited({ 'retry-after': '60' }), undefined],
 ];
 
 /** The cases. */
@@ -82,45 +107,18 @@ export const FAILURE_CASES: readonly Case[] = [
       assert.equal(failedAttempts[0]?.usage, undefined);
     },
   })),
-  {
-    name: 'a wait that the time budget has no room for is not entered',
-    turns: [rateLimited({ 'retry-after': '120' })],
+  ...FINAL.map(([name, turn, message]): Case => ({
+    name,
+    turns: [turn],
     async check(scene) {
-      const error = await askInVain(ask(scene, { secondsLeft: 30 }));
-      assert.match(
-        error.message,
-        /^rate limited: the provider asks to wait 120 s, and the time budget leaves 30 s/,
-      );
-      assert.equal(error.failedAttempts.length, 1);
+      const error = await askInVain(ask(scene, { secondsLeft: 1000 }));
+      assert.match(error.message, message);
       assert.equal(scene.provider.requests.length, 1);
-    },
-  },
-  {
-    name: 'a wait longer than is allowed is not entered',
-    turns: [rateLimited({ 'retry-after': '3600' })],
-    async check(scene) {
-      const error = await askInVain(ask(scene));
-      assert.match(error.message, /^rate limited: the provider asks to wait 3600 s/);
-    },
-  },
-  {
-    name: 'a quota that is used up is not asked for again',
-    turns: [{ fault: status(429, { code: 'insufficient_quota', type: 'insufficient_quota' }) }],
-    async check(scene) {
-      const error = await askInVain(ask(scene));
-      assert.match(error.message, /^429 stub fault/);
+      // An error status can't have cost.
       assert.equal(error.failedAttempts.length, 1);
+      assert.equal(error.failedAttempts[0]?.usage, undefined);
     },
-  },
-  {
-    name: 'a request that is refused is not repeated',
-    turns: [{ fault: status(400, { message: 'no such thing' }) }],
-    async check(scene) {
-      const error = await askInVain(ask(scene));
-      assert.match(error.message, /^400 no such thing \(request req_1\)$/);
-      assert.deepEqual(error.failedAttempts, [{ error: error.message }]);
-    },
-  },
+  })),
   {
     name: 'a key never gets into a message',
     turns: [
@@ -167,44 +165,32 @@ export const FAILURE_CASES: readonly Case[] = [
     },
   },
   // Aborts settle the call at once, wherever it is.
-  ...SILENCES.map(([where, fault, when]): Case => ({
-    name: `an abort in a silence ${where}`,
+  ...ABORTED.map(([where, turn, usage, when]): Case => ({
+    name: `an abort ${where}`,
     when,
-    turns: [{ content: 'hello', fault }],
+    turns: [turn],
     async check(scene) {
       const controller = new AbortController();
       const asked = askInVain(ask(scene, { signal: controller.signal }));
       await scene.provider.arrived(1);
+      if (usage === undefined) await waitThenAdvance(scene.clock, 1000);
       controller.abort();
       const error = await asked;
       assert.match(error.message, /aborted/);
-      // What the provider did until then nobody counted.
-      assert.deepEqual(error.failedAttempts, [{ error: 'aborted', usage: null }]);
+      assert.equal(error.failedAttempts.length, 1);
+      assert.equal(error.failedAttempts[0]?.usage, usage);
+      assert.equal(scene.clock.pending, 0);
     },
   })),
   {
     name: 'an abort while output streams in',
     when: isStream,
-    turns: [{ content: 'one two three four', fault: { kind: 'silence', afterEvents: 4 } }],
+    turns: [silent({ kind: 'silence', afterEvents: 4 })],
     async check(scene) {
       const controller = new AbortController();
       const request = { signal: controller.signal, onDelta: () => controller.abort() };
       const error = await askInVain(ask(scene, request));
       assert.match(error.message, /aborted/);
-    },
-  },
-  {
-    name: 'an abort while a retry is waited for',
-    turns: [rateLimited({ 'retry-after': '60' })],
-    async check(scene) {
-      const controller = new AbortController();
-      const asked = askInVain(ask(scene, { signal: controller.signal }));
-      await waitThenAdvance(scene.clock, 1000);
-      controller.abort();
-      const error = await asked;
-      assert.match(error.message, /aborted/);
-      assert.equal(error.failedAttempts.length, 1);
-      assert.equal(scene.clock.pending, 0);
     },
   },
   {
@@ -219,6 +205,10 @@ export const FAILURE_CASES: readonly Case[] = [
 
 function status(code: number, rest: object = {}): StubFault {
   return { kind: 'status', status: code, ...rest };
+}
+
+function silent(fault: StubFault): StubTurn {
+  return { content: 'one two three four', fault };
 }
 
 function rateLimited(headers: Readonly<Record<string, string>>): StubTurn {

@@ -60,42 +60,28 @@ const NO_USAGE: readonly StubTurn[] = [
 
 const ALL_COUNTERS = { input: 10, cacheRead: 100, cacheWrite: 20, output: 5, reasoning: 7 };
 
-const STREAM_QUIRKS: readonly StubQuirk[] = [
-  'late-id',
-  'empty-id',
-  'no-index',
-  'same-index',
-  'no-finish',
-  'no-done',
+/** Answers whose reply is what they say, no more and no less. */
+const PLAIN: readonly (readonly [name: string, turn: StubTurn, when?: Case['when']])[] = [
+  ['a text answer', { content: ODD_TEXT }],
+  ['an answer that is empty', { content: '' }],
+  ['a call, beside text', { content: 'I add.', toolCalls: CALLS.slice(0, 1) }],
+  ['two calls in one turn, in order', { toolCalls: CALLS }],
+  ['reasoning is not content', { reasoning: 'Secretly.', content: 'Openly.' }],
+  ['the output limit cut it', { content: 'Once', toolCalls: CALLS.slice(0, 1), stop: 'length' }],
+  ['a refusal', { content: 'I will not.', stop: 'refused' }],
+  ['calls count, whatever the stop reason says', { toolCalls: CALLS, quirks: ['finish-stop'] }],
+  // Servers that label calls in their own way: the calls come through all the same.
+  ...quirky(['late-id', 'empty-id', 'no-index', 'same-index'], { toolCalls: ALIKE }, isStream),
+  ...quirky(['no-finish', 'no-done'], { toolCalls: ALIKE }, isStream),
+  ...quirky(['no-id', 'numeric-id', 'arguments-object'], { toolCalls: ALIKE }),
+  ...quirky(['null-tool-calls', 'content-parts'], { content: 'hello there' }),
 ];
-const CALL_QUIRKS: readonly StubQuirk[] = ['no-id', 'numeric-id', 'arguments-object'];
-const TEXT_QUIRKS: readonly StubQuirk[] = ['null-tool-calls', 'content-parts'];
 
 /** The cases. */
 export const REPLY_CASES: readonly Case[] = [
-  answer('a text answer', { content: ODD_TEXT }, (reply) => {
-    assert.equal(reply.content, ODD_TEXT);
-    assertCalls(reply, []);
-    assert.equal(reply.stop ?? 'end', 'end');
-    assert.equal(reply.failedAttempts, undefined);
-  }),
-  answer('an answer that is empty', { content: '' }, (reply) => {
-    assert.equal(reply.content, '');
-    assertCalls(reply, []);
-  }),
-  answer('a call, beside text', { content: 'I add.', toolCalls: CALLS.slice(0, 1) }, (reply) => {
-    assert.equal(reply.content, 'I add.');
-    assertCalls(reply, CALLS.slice(0, 1));
-    assert.equal(reply.toolCalls?.[0]?.id, 'call_a');
-  }),
-  answer('two calls in one turn, in order', { toolCalls: CALLS }, (reply) => {
-    assert.equal(reply.content, '');
-    assertCalls(reply, CALLS);
-    assert.deepEqual(
-      reply.toolCalls?.map((call) => call.id),
-      ['call_a', 'call_b'],
-    );
-  }),
+  ...PLAIN.map(([name, turn, when]) =>
+    answer(name, turn, (reply) => assertSays(reply, turn), when),
+  ),
   {
     name: 'arguments text is kept byte for byte',
     when: (options) => isOpenAI(options) || isStream(options),
@@ -109,15 +95,11 @@ export const REPLY_CASES: readonly Case[] = [
       }
     },
   },
-  {
-    name: 'arguments that come as objects keep their meaning',
-    turns: PARSED.map((written) => ({ toolCalls: [{ name: 'add', arguments: written }] })),
-    async check(scene) {
-      for (const written of PARSED) {
-        assertCalls(await ask(scene), [{ name: 'add', arguments: written }]);
-      }
-    },
-  },
+  ...PARSED.map((written) => {
+    const turn = { toolCalls: [{ name: 'add', arguments: written }] };
+    const name = `arguments that come as an object keep their meaning: ${written}`;
+    return answer(name, turn, (reply) => assertSays(reply, turn));
+  }),
   answer(
     'output is handed on as it comes, and adds up to the reply',
     { reasoning: 'Let me think.', content: ODD_TEXT, toolCalls: CALLS },
@@ -131,9 +113,6 @@ export const REPLY_CASES: readonly Case[] = [
       assert.ok(deltas.length > 3);
     },
   ),
-  answer('reasoning is not content', { reasoning: 'Secretly.', content: 'Openly.' }, (reply) => {
-    assert.equal(reply.content, 'Openly.');
-  }),
   answer(
     'heartbeats are no output',
     { content: 'hello', quirks: ['heartbeats'] },
@@ -158,46 +137,6 @@ export const REPLY_CASES: readonly Case[] = [
       for (const _ of NO_USAGE) assert.equal((await ask(scene)).usage ?? null, null);
     },
   },
-  answer(
-    'the output limit cut it',
-    { content: 'Once upon', toolCalls: CALLS.slice(0, 1), stop: 'length' },
-    (reply) => {
-      assert.equal(reply.stop, 'length');
-      assert.equal(reply.content, 'Once upon');
-    },
-  ),
-  answer('a refusal', { content: 'I will not.', stop: 'refused' }, (reply) => {
-    assert.equal(reply.stop, 'refused');
-    assert.equal(reply.content, 'I will not.');
-  }),
-  answer(
-    'calls count, whatever the stop reason says',
-    { toolCalls: CALLS, quirks: ['finish-stop'] },
-    (reply) => {
-      assertCalls(reply, CALLS);
-      assert.equal(reply.stop ?? 'end', 'end');
-    },
-  ),
-  // Servers that label calls in their own way: the calls come through all the same.
-  ...[...STREAM_QUIRKS, ...CALL_QUIRKS].map((quirk) =>
-    answer(
-      `calls of a server with the quirk ${quirk}`,
-      { toolCalls: ALIKE, quirks: [quirk] },
-      (reply) => assertCalls(reply, ALIKE),
-      (options) => isOpenAI(options) && (isStream(options) || CALL_QUIRKS.includes(quirk)),
-    ),
-  ),
-  ...TEXT_QUIRKS.map((quirk) =>
-    answer(
-      `text of a server with the quirk ${quirk}`,
-      { content: 'hello there', quirks: [quirk] },
-      (reply) => {
-        assert.equal(reply.content, 'hello there');
-        assertCalls(reply, []);
-      },
-      isOpenAI,
-    ),
-  ),
 ];
 
 /** A case of one turn. */
@@ -219,16 +158,36 @@ function answer(
   };
 }
 
+/** An answer in the ways of OpenAI-compatible servers. */
+function quirky(
+  quirks: readonly StubQuirk[],
+  turn: StubTurn,
+  when: Case['when'] = () => true,
+): typeof PLAIN {
+  return quirks.map((quirk) => [
+    `an answer of a server with the quirk ${quirk}`,
+    { ...turn, quirks: [quirk] },
+    (options) => isOpenAI(options) && when(options),
+  ]);
+}
+
 function textOf(deltas: readonly Delta[], kind: Delta['kind']): string {
   return deltas.map((delta) => (delta.kind === kind ? delta.text : '')).join('');
 }
 
-/** Names and arguments, by their meaning. */
-function assertCalls(reply: ModelReply, expected: readonly StubCall[]): void {
+/** Asserts that a reply says what was answered; arguments by their meaning. */
+function assertSays(reply: ModelReply, turn: StubTurn): void {
+  const calls = turn.toolCalls ?? [];
+  assert.equal(reply.content, turn.content ?? '');
   assert.deepEqual(
     (reply.toolCalls ?? []).map((call) => [call.name, meaning(call.arguments)]),
-    expected.map((call) => [call.name, meaning(argumentsText(call))]),
+    calls.map((call) => [call.name, meaning(argumentsText(call))]),
   );
+  for (const [i, { id }] of calls.entries()) {
+    if (id !== undefined) assert.equal(reply.toolCalls?.[i]?.id, id);
+  }
+  assert.equal(reply.stop ?? 'end', turn.stop ?? 'end');
+  assert.equal(reply.failedAttempts, undefined);
 }
 
 function meaning(written: unknown): string {

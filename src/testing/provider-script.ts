@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type Usage } from '../run/usage.ts';
 import { type JsonValue } from '../transcript/index.ts';
 
 /** A tool call that the stub makes. */
@@ -15,13 +16,7 @@ export interface StubCall {
 }
 
 /** Token counts, disjoint as in `Usage`; what is left out isn't reported. */
-export interface StubUsage {
-  readonly input?: number;
-  readonly cacheRead?: number;
-  readonly cacheWrite?: number;
-  readonly output?: number;
-  readonly reasoning?: number;
-}
+export type StubUsage = { readonly [counter in keyof Usage]?: number };
 
 /** One answer. */
 export interface StubTurn {
@@ -41,14 +36,7 @@ export interface StubTurn {
 /** What goes wrong with an answer. Events are counted as they are sent, heartbeats aside. */
 export type StubFault =
   /** An error instead of the answer. */
-  | {
-      readonly kind: 'status';
-      readonly status: number;
-      readonly type?: string;
-      readonly code?: string;
-      readonly message?: string;
-      readonly headers?: Readonly<Record<string, string>>;
-    }
+  | ({ readonly kind: 'status'; readonly headers?: Readonly<Record<string, string>> } & ErrorWords)
   /** The connection is closed before anything is answered. */
   | { readonly kind: 'drop' }
   /** The connection is closed in the middle: after so many events, or bytes of the body. */
@@ -57,12 +45,7 @@ export type StubFault =
   /** The stream ends in good order, but too early. */
   | { readonly kind: 'short'; readonly afterEvents: number }
   /** An error event in the middle of a stream. */
-  | {
-      readonly kind: 'error-event';
-      readonly afterEvents: number;
-      readonly type?: string;
-      readonly message?: string;
-    }
+  | ({ readonly kind: 'error-event'; readonly afterEvents: number } & Omit<ErrorWords, 'status'>)
   /** Nothing more comes, and the connection stays open. With 0 events only the headers come. */
   | { readonly kind: 'silence'; readonly afterEvents: number }
   /** So many heartbeats come, then silence. */
@@ -75,6 +58,9 @@ export type StubFault =
   | { readonly kind: 'empty' }
   /** Status 200 with that text for a body. */
   | { readonly kind: 'text'; readonly body: string };
+
+/** An error that says `stub fault` unless it is told otherwise. */
+type ErrorWords = Omit<StubError, 'message'> & { readonly message?: string };
 
 /** A server's own way with a good answer. Most are of OpenAI-compatible servers. */
 export type StubQuirk =

@@ -112,9 +112,9 @@ class Stub implements StubProvider {
   }
 
   async close(): Promise<void> {
-    this.#server.close();
+    const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();
-    await once(this.#server, 'close');
+    await closed;
   }
 
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -16,7 +16,7 @@ const FAILURE: AttemptFailure = { message: '503 busy', retryable: true, label: '
 
 describe('retryPolicy', () => {
   test('defaults', () => {
-    expect(POLICY).toMatchObject({ maxAttempts: 3, maxWaitMs: 600_000 });
+    expect(POLICY).toMatchObject({ maxAttempts: 3, maxRetryWaitSeconds: 600 });
   });
 
   test.each([0, -1, 1.5, NaN, Infinity])('maxAttempts %s is refused', (maxAttempts) => {
