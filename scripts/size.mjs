@@ -3,12 +3,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 let total = 0;
+let code = 0;
 let largest = { path: '', lines: 0 };
 for (const entry of readdirSync('src', { recursive: true, withFileTypes: true })) {
   if (!entry.isFile() || !entry.name.endsWith('.ts')) continue;
   const path = join(entry.parentPath, entry.name);
-  const lines = readFileSync(path, 'utf8').split('\n').length - 1;
+  const text = readFileSync(path, 'utf8');
+  const lines = text.split('\n').length - 1;
   total += lines;
+  code += text.split('\n').filter((line) => !/^\s*(?:$|\/\/|\/?\*)/.test(line)).length;
   if (lines > largest.lines) largest = { path, lines };
 }
-console.log(`src: ${total} lines; the longest file is ${largest.path} with ${largest.lines}`);
+console.log(
+  `src: ${total} lines, ${code} of them code; the longest file is ${largest.path} with ${largest.lines}`,
+);

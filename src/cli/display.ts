@@ -3,8 +3,7 @@
  *
  * @module
  */
-import { type Budget, type Spent } from '../run/budget.ts';
-import { type RunEvent } from '../run/events.ts';
+import { type Budget, type RunEvent, type Spent } from '../index.ts';
 import { canonicalJson } from '../transcript/index.ts';
 import { ERASE_LINE, type Output } from './io.ts';
 import { beginning, dollars, duration, harmless, number, oneLine } from './words.ts';
@@ -13,22 +12,13 @@ import { beginning, dollars, duration, harmless, number, oneLine } from './words
 const PLAIN_LENGTH = 200;
 const REDRAW_MS = 250;
 
-const NOTHING: Spent = {
-  steps: 0,
-  toolCalls: 0,
-  tokens: 0,
-  estimatedTokens: 0,
-  usd: null,
-  seconds: 0,
-};
-
 /** Shows events. Diagnostics go to `err`; the model's own text goes to `text`. */
 export class Display {
   readonly #err: Output;
   readonly #text: TextStream;
   readonly #budget: Budget;
   #redrawing: NodeJS.Timeout | undefined;
-  #spent = NOTHING;
+  #spent: Pick<Spent, 'tokens' | 'usd' | 'seconds'> = { tokens: 0, usd: null, seconds: 0 };
   #spentAt = performance.now();
   #step = 0;
   #calls = 0;
@@ -159,16 +149,20 @@ export class Display {
     const { steps, toolCalls, tokens: maxTokens, seconds: maxSeconds, usd: maxUsd } = this.#budget;
     const elapsed = seconds + (performance.now() - this.#spentAt) / 1000;
     const parts = [
-      `step ${number(this.#step)}${steps === undefined ? '' : `/${number(steps)}`}`,
+      `step ${of(this.#step, steps)}`,
       this.#doing,
       duration(elapsed) + (maxSeconds === undefined ? '' : ` of ${duration(maxSeconds)}`),
-      `tokens ${number(tokens)}${maxTokens === undefined ? '' : `/${number(maxTokens)}`}`,
-      `tool calls ${number(this.#calls)}${toolCalls === undefined ? '' : `/${number(toolCalls)}`}`,
+      `tokens ${of(tokens, maxTokens)}`,
+      `tool calls ${of(this.#calls, toolCalls)}`,
       usd === null ? '' : dollars(usd) + (maxUsd === undefined ? '' : ` of ${dollars(maxUsd)}`),
     ];
     // One column less: some terminals wrap when the last one is written.
     return asManyAsFit(parts, this.#err.columns - 1);
   }
+}
+
+function of(used: number, limit: number | undefined): string {
+  return limit === undefined ? number(used) : `${number(used)}/${number(limit)}`;
 }
 
 /** Parts that have no room are left out whole, from the last. */

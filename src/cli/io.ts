@@ -85,19 +85,15 @@ export class Output {
   }
 }
 
-/** Shows how far some work got. */
-export interface Progress {
-  readonly update: (done: number, total: number) => void;
-  /** Erases it. */
-  readonly done: () => void;
-}
-
 /** Short work shows nothing, so that nothing flickers. */
 const QUIET_MS = 1000;
 const BETWEEN_MS = 100;
 
-/** Progress of work called `title`, as `title 34 %`, on a terminal; gone when the work is done. */
-export function progressOf(output: Output, title: string): Progress {
+/** Progress of work called `title`, as `title 34 %`, on a terminal; `done` erases it. */
+export function progressOf(
+  output: Output,
+  title: string,
+): { update: (done: number, total: number) => void; done: () => void } {
   let next = output.terminal ? performance.now() + QUIET_MS : Infinity;
   let shown = false;
   return {

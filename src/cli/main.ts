@@ -17,8 +17,14 @@ interface CommandModule {
 }
 
 const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<CommandModule>]>> = {
-  demo: ['the whole of it in a few seconds: no model, no key, no network', () => import('./demo.ts')],
-  run: ['run a task with a model and tools, under budgets, and record it', () => import('./run.ts')],
+  demo: [
+    'the whole of it in a few seconds: no model, no key, no network',
+    () => import('./demo.ts'),
+  ],
+  run: [
+    'run a task with a model and tools, under budgets, and record it',
+    () => import('./run.ts'),
+  ],
   verify: ['check that transcripts are what was written', () => import('./verify.ts')],
   show: ['read a transcript in the terminal', () => import('./show.ts')],
 };

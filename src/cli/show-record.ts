@@ -12,7 +12,7 @@ import {
   type TranscriptRecord,
 } from '../transcript/index.ts';
 import { type Style } from './io.ts';
-import { stopWords } from './outcome.ts';
+import { stopWords } from './report.ts';
 import { beginning, count, harmless, number, oneLine } from './words.ts';
 
 /** How records are shown. */
@@ -30,12 +30,11 @@ const CUT_AT = 600;
 export function recordLines(record: TranscriptRecord, view: View): readonly string[] {
   const { seq, kind, payload } = record;
   const title = kind === 'assistant' ? `${kind} (turn ${number(view.turn)})` : oneLine(kind);
-  const heading = view.style('strong', `#${seq} ${title}`);
-  if (!isJsonObject(payload)) return [heading, ...block(payload, view)];
-  const { at } = payload;
-  const time = typeof at === 'string' && at !== '' ? view.style('quiet', `  ${oneLine(at)}`) : '';
-  const body = PAYLOADS.get(kind)?.(payload, view) ?? block(payload, view);
-  return [heading + time, ...body];
+  const at = isJsonObject(payload) ? payload['at'] : undefined;
+  const time = typeof at === 'string' ? view.style('quiet', `  ${oneLine(at)}`) : '';
+  const known = isJsonObject(payload) ? PAYLOADS.get(kind)?.(payload, view) : undefined;
+  const heading = view.style('strong', `#${seq} ${title}`) + time;
+  return [heading, ...(known ?? block(canonicalJson(payload, Infinity), view))];
 }
 
 /** Null for a payload of another shape. */
@@ -51,35 +50,25 @@ const PAYLOADS: ReadonlyMap<string, PayloadLines> = new Map([
 function headLines({ content, run }: JsonObject, view: View): readonly string[] | null {
   if (typeof content !== 'string' || !isJsonObject(run)) return null;
   const { model, budget, system, ...settings } = run;
-  return [
-    ...field('task', content, view),
-    ...field('model', model, view),
-    ...field('budget', members(budget), view),
-    ...field('system', system, view),
-    ...field('settings', members(settings), view),
-  ];
+  return fields({ task: content, model, budget, system, settings }, view);
 }
 
 function turnLines(payload: JsonObject, view: View): readonly string[] | null {
   const { content, tool_calls: calls, usage, stop, provider, failed_attempts: failed } = payload;
   if (typeof content !== 'string' || !isJsonArray(calls)) return null;
-  const counted = isJsonObject(usage)
-    ? Object.fromEntries(Object.entries(usage).filter(([, tokens]) => tokens !== null))
-    : 'unknown';
+  const odd = stop === 'end' ? undefined : stop;
+  const counted = isJsonObject(usage) ? members(usage, ([, tokens]) => tokens !== null) : 'unknown';
   return [
     ...(content === '' ? [] : block(content, view)),
     ...calls.flatMap((call) => callLines(call, view)),
-    ...field('failed attempts', failed, view),
-    ...field('stop', stop === 'end' ? undefined : stop, view),
-    ...field('provider', provider, view),
-    ...field('usage', members(counted), view),
+    ...fields({ 'failed attempts': failed, stop: odd, provider, usage: counted }, view),
   ];
 }
 
 function callLines(call: JsonValue, view: View): readonly string[] {
-  if (!isJsonObject(call) || typeof call['name'] !== 'string') return block(call, view);
+  if (!isJsonObject(call) || typeof call['name'] !== 'string') return block(textOf(call), view);
   const { name, id, raw, arguments: args } = call;
-  const { text, more } = shorten(typeof raw === 'string' ? raw : json(args), view);
+  const { text, more } = shorten(textOf(typeof raw === 'string' ? raw : args), view);
   return [`  → ${view.style('strong', oneLine(name))} ${oneLine(text)}${more}${tag(id, view)}`];
 }
 
@@ -90,25 +79,24 @@ function resultLines(payload: JsonObject, view: View): readonly string[] | null 
   const verdict = ok ? view.style('good', 'ok') : view.style('bad', `failed${kind}`);
   return [
     `  ${view.style('strong', oneLine(name))} ${verdict}${tag(call, view)}`,
-    ...block((ok ? value : error) ?? '', view),
-    ...field('note', note, view),
-    ...field('permission', isJsonObject(permit) ? permitWords(permit) : undefined, view),
+    ...block(textOf(ok ? value : error), view),
+    ...fields({ note, permission: permitWords(permit) }, view),
   ];
 }
 
 function finalLines(payload: JsonObject, view: View): readonly string[] | null {
-  const { reason, content, check, budget, error, at: _at, failed_attempts: _f, ...totals } = payload;
+  const { reason, content, check, budget, error } = payload;
   if (typeof reason !== 'string') return null;
   const why = stopWords(reason);
-  return [
-    ...field('stopped', why === undefined ? reason : `${why} (${reason})`, view),
-    ...field('budget', members(budget), view),
-    ...field('error', error, view),
-    ...field('claimed', content, view),
-    ...field('verified', checkWords(check), view),
-    ...field('totals', members(totals), view),
-  ];
+  const stopped = why === undefined ? reason : `${why} (${reason})`;
+  const verified = checkWords(check);
+  const totals = members(payload, ([name]) => !NO_TOTALS.has(name));
+  return fields({ stopped, budget, error, claimed: content, verified, totals }, view);
 }
+
+const NO_TOTALS: ReadonlySet<string> = new Set(
+  'reason content check budget error at failed_attempts'.split(' '),
+);
 
 function checkWords(check: JsonValue | undefined): JsonValue | undefined {
   if (check === null) return 'not checked';
@@ -116,7 +104,9 @@ function checkWords(check: JsonValue | undefined): JsonValue | undefined {
   return (check['ok'] === true ? 'yes' : 'no') + after(check['detail']);
 }
 
-function permitWords({ decision, reason, asked }: JsonObject): string {
+function permitWords(permit: JsonValue | undefined): string | undefined {
+  if (!isJsonObject(permit)) return undefined;
+  const { decision, reason, asked } = permit;
   const who = asked === true ? 'a person was asked' : 'by policy';
   return `${textOf(decision)}, ${who}${after(reason)}`;
 }
@@ -129,25 +119,34 @@ function tag(id: JsonValue | undefined, view: View): string {
   return typeof id === 'string' ? view.style('quiet', `  [${oneLine(id)}]`) : '';
 }
 
-/** `steps 50, tokens 1000`; what isn't an object stays what it is. */
-function members(value: JsonValue | undefined): JsonValue | undefined {
-  if (!isJsonObject(value)) return value;
-  return Object.entries(value)
-    .map(([name, member]) => `${name} ${textOf(member)}`)
+/** A line `  name  value` each, with further lines below the value; none for what isn't there. */
+function fields(
+  values: Readonly<Record<string, JsonValue | undefined>>,
+  view: View,
+): readonly string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const text = isJsonObject(value) ? members(value) : textOf(value);
+    if (text === '') return [];
+    const [first = '', ...more] = block(text, view);
+    const label = view.style('quiet', name.padEnd(9));
+    return [`  ${label} ${first.trimStart()}`, ...more.map((line) => `${' '.repeat(10)}${line}`)];
+  });
+}
+
+/** `steps 50, tokens 1000`. */
+function members(
+  object: JsonObject,
+  wanted: (member: readonly [string, JsonValue]) => boolean = () => true,
+): string {
+  return Object.entries(object)
+    .filter(wanted)
+    .map(([name, value]) => `${name} ${textOf(value)}`)
     .join(', ');
 }
 
-/** `  name  value`, with further lines below the value; nothing for what isn't there. */
-function field(name: string, value: JsonValue | undefined, view: View): readonly string[] {
-  if (value === undefined || value === '') return [];
-  const [first = '', ...more] = block(value, view);
-  const label = view.style('quiet', name.padEnd(9));
-  return [`  ${label} ${first.trimStart()}`, ...more.map((line) => `${' '.repeat(10)}${line}`)];
-}
-
-/** A value in indented lines. */
-function block(value: JsonValue, view: View): readonly string[] {
-  const { text, more } = shorten(textOf(value), view);
+/** Text in indented lines. */
+function block(content: string, view: View): readonly string[] {
+  const { text, more } = shorten(content, view);
   return `${harmless(text)}${more}`.split('\n').map((line) => `  ${line}`);
 }
 
@@ -158,11 +157,8 @@ function shorten(content: string, view: View): { text: string; more: string } {
   return { text, more: left === 0 ? '' : view.style('quiet', more) };
 }
 
-/** A string as it is, anything else as JSON. */
+/** A string as it is, anything else as JSON; nothing for what isn't there. */
 function textOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : json(value);
-}
-
-function json(value: JsonValue | undefined): string {
-  return value === undefined ? '' : canonicalJson(value, Infinity);
+  if (value === undefined) return '';
+  return typeof value === 'string' ? value : canonicalJson(value, Infinity);
 }

@@ -5,7 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { type Command } from 'commander';
-import { readRecords } from '../store/read.ts';
+import { readRecords } from '../store/index.ts';
 import { type Verdict } from '../transcript/index.ts';
 import { CommandError, type ExitStatus, type Io, type Output } from './io.ts';
 import { recordLines } from './show-record.ts';

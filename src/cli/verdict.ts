@@ -6,7 +6,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { verifyFile } from '../store/verify-file.ts';
+import { verifyFile } from '../store/index.ts';
 import {
   isJsonObject,
   parseJson,

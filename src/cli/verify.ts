@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
 import { codeOf } from '../store/store-errors.ts';
 import { compareCodePoints, type VerifyOptions } from '../transcript/index.ts';
-import { CommandError, type ExitStatus, type Io, type Style } from './io.ts';
+import { CommandError, type ExitStatus, type Io, type Output, type Style } from './io.ts';
 import { wholeNumber } from './options.ts';
 import { faultWords, judge, meaning, standing, type Judged } from './verdict.ts';
 import { harmlessJson, oneLine, problemOf } from './words.ts';
@@ -67,14 +67,22 @@ async function verify(
     );
   }
   let worst: ExitStatus = 0;
-  for (const { file, problem } of targets) {
-    const judged = problem === undefined ? await judge(file, wanted, io.err) : { problem };
+  for (const target of targets) {
+    const judged = await grade(target, wanted, io.err);
     const status = statusOf(judged);
     if (status > worst) worst = status;
-    io.out.line(json ? jsonOf(file, judged) : lineOf(file, judged, io.out.style));
+    const { file } = target;
+    io.out.line(json ? jsonOf(file, judged) : inWords(file, judged, io.out.style));
   }
   if (worst === 0 && !json && head === undefined) io.out.line(io.out.style('quiet', CAVEAT));
   return worst;
+}
+
+async function grade(target: Target, wanted: VerifyOptions, err: Output): Promise<Judged> {
+  const { file, problem } = target;
+  if (problem !== undefined) return { problem };
+  const judged = await judge(file, wanted, err);
+  return 'problem' in judged ? { problem: `it ${judged.problem}` } : judged;
 }
 
 /** A file to verify, or why it can't be. */
@@ -86,28 +94,17 @@ interface Target {
 async function targetsOf(path: string): Promise<readonly Target[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [{ file: path }];
+    // Links to files are followed, links to folders aren't: they may lead round in a circle.
+    const entries = await readdir(path, { recursive: true, withFileTypes: true });
+    const files = entries
+      .filter((entry) => !entry.isDirectory() && entry.name.endsWith('.jsonl'))
+      .map((entry) => join(entry.parentPath, entry.name));
+    if (files.length > 0) return files.toSorted(compareCodePoints).map((file) => ({ file }));
+    return [{ file: path, problem: 'the folder holds no *.jsonl file; name the files' }];
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') return [{ file: path }];
-    return [{ file: path, problem: 'there is no such file; check the path' }];
-  }
-  const inside = await transcriptsIn(path);
-  if (inside.length > 0) return inside;
-  return [{ file: path, problem: 'the folder holds no *.jsonl file; name the files' }];
-}
-
-/** Links to files are followed, links to folders aren't: they may lead round in a circle. */
-async function transcriptsIn(folder: string): Promise<readonly Target[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    const found: Target[] = [];
-    for (const entry of entries.toSorted((a, b) => compareCodePoints(a.name, b.name))) {
-      const file = join(folder, entry.name);
-      if (entry.isDirectory()) found.push(...(await transcriptsIn(file)));
-      else if (entry.name.endsWith('.jsonl')) found.push({ file });
-    }
-    return found;
-  } catch (error) {
-    return [{ file: folder, problem: `the folder can't be read: ${problemOf(error)}` }];
+    const isMissing = codeOf(error) === 'ENOENT';
+    const problem = isMissing ? 'there is no such file' : `it can't be read: ${problemOf(error)}`;
+    return [{ file: path, problem: `${problem}; check the path` }];
   }
 }
 
@@ -122,7 +119,7 @@ function jsonOf(file: string, judged: Judged): string {
 }
 
 /** `ok  file  13 records, sealed, head 9f3c…`, or the fault and below it what it means. */
-function lineOf(file: string, judged: Judged, style: Style): string {
+function inWords(file: string, judged: Judged, style: Style): string {
   const name = oneLine(file);
   if ('problem' in judged) {
     return `${style('warning', '?')}      ${name}  not graded: ${oneLine(judged.problem)}`;

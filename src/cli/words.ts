@@ -26,7 +26,10 @@ export function oneLine(text: string): string {
 /** JSON whose dangerous characters are escaped; it says the same. */
 export function harmlessJson(json: string): string {
   return json.replace(DANGEROUS, (character) =>
-    character.split('').map((unit) => `\\u${hex(unit.charCodeAt(0))}`).join(''),
+    character
+      .split('')
+      .map((unit) => `\\u${hex(unit.charCodeAt(0))}`)
+      .join(''),
   );
 }
 

@@ -9,7 +9,7 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findModel, ollamaAddress, ollamaModels } from '../../src/cli/ollama.ts';
+import { findModel, ollamaAddress, ollamaModels } from '../../src/cli/choose-model.ts';
 import { bareEnv, execute, MAIN, type Executed } from './script.ts';
 
 describe('ollamaAddress', () => {

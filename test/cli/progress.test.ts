@@ -5,7 +5,7 @@
  */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Output } from '../../src/cli/io.ts';
-import { progressOf } from '../../src/cli/progress.ts';
+import { progressOf } from '../../src/cli/io.ts';
 
 let written: string[];
 

@@ -9,8 +9,8 @@ import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readingTools } from '../../src/cli/tools/fs.ts';
-import { writingTools } from '../../src/cli/tools/fs-write.ts';
+import { readingTools } from '../../src/cli/tools/files.ts';
+import { writingTools } from '../../src/cli/tools/files.ts';
 import { Root } from '../../src/cli/tools/root.ts';
 
 let base: string;

@@ -7,8 +7,8 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CappedText } from '../../src/cli/tools/capped-text.ts';
-import { commandsEnded } from '../../src/cli/tools/process-group.ts';
+import { CappedText } from '../../src/cli/tools/shell.ts';
+import { commandsEnded } from '../../src/cli/tools/shell.ts';
 import { Root } from '../../src/cli/tools/root.ts';
 import { shellTool } from '../../src/cli/tools/shell.ts';
 
@@ -117,6 +117,11 @@ describe('run_command', () => {
       exit_code: 0,
       stdout: 'done\n',
     });
+    await dead(await written('pid'));
+  });
+
+  test('… also if it holds no output open', async () => {
+    await shell('sleep 60 >/dev/null 2>&1 & echo $! > pid');
     await dead(await written('pid'));
   });
 

@@ -256,7 +256,7 @@ onTerminal(`on a terminal${why}`, () => {
     await running.ended;
     expect(running.stdout).toContain(String.raw`\u001b[2J\u202e\u009b1A\rx`);
     expect(running.stdout).not.toMatch(/\u001b\[2J|\u202e|\u009b/);
-    const shown = onPty(['show', '--json', 'a.jsonl']);
+    const shown = onPty(['show', 'a.jsonl']);
     await shown.ended;
     expect(shown.stdout).not.toMatch(/\u001b\[2J|\u202e|\u009b/);
   });

@@ -5,11 +5,11 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { harmless, harmlessJson, oneLine } from '../../src/cli/harmless.ts';
+import { harmless, harmlessJson, oneLine } from '../../src/cli/words.ts';
 import { type Output } from '../../src/cli/io.ts';
-import { MEANINGS } from '../../src/cli/verdict-words.ts';
-import { stopWords } from '../../src/cli/outcome-words.ts';
-import { TextStream } from '../../src/cli/text-stream.ts';
+import { MEANINGS } from '../../src/cli/verdict.ts';
+import { stopWords } from '../../src/cli/report.ts';
+import { TextStream } from '../../src/cli/display.ts';
 import { beginning, count, cut, dollars, duration, number } from '../../src/cli/words.ts';
 
 describe('harmless text', () => {

@@ -15,6 +15,12 @@ import {
 import { bytesOf, chain, hashOf, SAMPLE, sha256 } from './sample.ts';
 import { LARGE_TAMPERS, TAMPERS } from './tampers.ts';
 
+/** A final record, spelled as it is given. */
+function record(payload: string, prev = GENESIS, seq = 0): string {
+  const content = `"kind":"final","payload":${payload},"prev":"${prev}","seq":${seq}}`;
+  return `{"hash":"${sha256(`{${content}`)}",${content}\n`;
+}
+
 const lines = chain(SAMPLE);
 const good = lines.join('');
 
@@ -156,12 +162,7 @@ describe('the verifier', () => {
   describe('judges a long line without reading its values', () => {
     const LONG = 256 * 1024 + 1;
     const filler = '[],'.repeat(LONG / 3 + 1);
-    const record = (payload: string, prev = GENESIS, seq = 0): string => {
-      const content = `"kind":"final","payload":${payload},"prev":"${prev}","seq":${seq}}`;
-      return `{"hash":"${sha256(`{${content}`)}",${content}\n`;
-    };
     const long = record(`[${filler}1]`);
-    const reasonOf = (text: string) => verifyTranscript(text).fault?.reason;
 
     test.each<[string, string, string | undefined]>([
       ['a good one holds', long, undefined],
@@ -191,7 +192,7 @@ describe('the verifier', () => {
       ],
       ['one more', record('['.repeat(1_000_002) + ']'.repeat(1_000_002)), 'not_canonical'],
     ])('%s', (_, text, reason) => {
-      expect(reasonOf(text)).toBe(reason);
+      expect(verifyTranscript(text).fault?.reason).toBe(reason);
     });
 
     test('64 MiB of brackets and of tiny arrays end in a verdict, in bounded memory', () => {

@@ -3,11 +3,12 @@
  *
  * @module
  */
-import { constants } from 'node:fs';
-import { lstat, open, realpath, type FileHandle } from 'node:fs/promises';
+import { constants, type Dirent } from 'node:fs';
+import { lstat, mkdir, open, readdir, realpath, type FileHandle } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { TextDecoder } from 'node:util';
 import { codeOf } from '../../store/store-errors.ts';
+import { compareCodePoints } from '../../transcript/index.ts';
 
 /** Why a file tool can't do something. Paths in it are relative to the root. */
 export class FileError extends Error {
@@ -22,8 +23,8 @@ export interface Place {
   readonly real: string;
 }
 
-/** Files above this size are not read whole. */
-export const MAX_FILE_BYTES: number = 32 * 1024 * 1024;
+/** Larger files are not read whole. */
+const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
 /**
  * The root of file tools. It guards against paths that lead out (`..`, absolute ones, symbolic links), not
@@ -32,15 +33,15 @@ export const MAX_FILE_BYTES: number = 32 * 1024 * 1024;
 export class Root {
   /** Absolute, without symbolic links. */
   readonly path: string;
-  readonly #own = new Set<string>();
+  readonly #protected = new Set<string>();
 
   constructor(realPath: string) {
     this.path = realPath;
   }
 
   /** Keeps the run's own transcript, which may lie below the root, from being written to by its tools. */
-  keep(realPath: string): void {
-    this.#own.add(realPath).add(`${realPath}.lock`);
+  protect(realPath: string): void {
+    this.#protected.add(realPath).add(`${realPath}.lock`);
   }
 
   /**
@@ -53,51 +54,61 @@ export class Root {
     if (isAbsolute(path)) {
       throw new FileError('absolute paths are not accepted; give a path relative to the root');
     }
-    const target = resolve(this.path, path);
-    const shown = this.#show(target);
-    if (!this.#holds(target)) throw outside(path);
-    const real = await this.#real(target, shown);
-    if (!this.#holds(real)) throw outside(path);
-    return { shown, real };
+    const target = this.#inside(resolve(this.path, path), path);
+    const shown = relative(this.path, target).split(sep).join('/') || '.';
+    return { shown, real: this.#inside(await this.#real(target, shown), path) };
   }
 
-  /**
-   * Opens a regular file, never through a symbolic link that was put in place since it was looked at.
-   *
-   * @throws {FileError} if there is none, or it is something else.
-   */
-  async open({ real, shown }: Place, flags: number): Promise<FileHandle> {
-    if (flags !== constants.O_RDONLY && this.#own.has(real)) {
-      throw new FileError(`${shown}: it is this run's own transcript, which is read-only`);
-    }
-    let file: FileHandle;
-    try {
-      // Without O_NONBLOCK, opening a named pipe would wait for its other end.
-      file = await open(real, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    } catch (error) {
-      throw fileError(shown, error);
-    }
-    if ((await file.stat()).isFile()) return file;
-    await file.close();
-    throw new FileError(`${shown}: it is not a regular file`);
+  /** The entries of a folder, in the order of their names. */
+  async list({ real, shown }: Place): Promise<readonly Dirent[]> {
+    const entries = await told(shown, readdir(real, { withFileTypes: true }));
+    return entries.toSorted((a, b) => compareCodePoints(a.name, b.name));
   }
 
   /**
    * The whole text of a file.
    *
-   * @throws {FileError} if it isn't UTF-8 text, or is too large.
+   * @throws {FileError} if it isn't UTF-8 text, or has more than `limit` bytes.
    */
-  async readText(place: Place): Promise<string> {
-    const file = await this.open(place, constants.O_RDONLY);
+  async readText(place: Place, limit: number = MAX_FILE_BYTES): Promise<string> {
+    const { shown } = place;
+    const file = await this.#open(place, constants.O_RDONLY);
     try {
       const { size } = await file.stat();
-      if (size > MAX_FILE_BYTES) {
-        throw new FileError(`${place.shown}: ${size} bytes is over the limit of ${MAX_FILE_BYTES}`);
-      }
-      return decode(await file.readFile(), place);
+      if (size > limit) throw new FileError(`${shown}: ${size} bytes is over the limit (${limit})`);
+      return decode(await told(shown, file.readFile()), shown);
     } finally {
       await file.close();
     }
+  }
+
+  /** Replaces a file's content; makes the file and the folders that it needs. Returns the bytes written. */
+  async writeText(path: string, text: string): Promise<number> {
+    const { shown, real } = await this.place(path);
+    await told(shown, mkdir(dirname(real), { recursive: true }));
+    // Links may have come in between, and the folders are there now.
+    const file = await this.#open(await this.place(path), constants.O_WRONLY | constants.O_CREAT);
+    try {
+      // It is cut only now that it was found to be a regular file.
+      await told(shown, file.truncate(0));
+      await told(shown, file.writeFile(text));
+    } finally {
+      await file.close();
+    }
+    return Buffer.byteLength(text);
+  }
+
+  /** Opens a regular file, never through a symbolic link that was put in place since it was looked at. */
+  async #open({ real, shown }: Place, flags: number): Promise<FileHandle> {
+    if (flags !== constants.O_RDONLY && this.#protected.has(real)) {
+      throw new FileError(`${shown}: it is this run's own transcript, which is read-only`);
+    }
+    // Without O_NONBLOCK, opening a named pipe would wait for its other end.
+    const safe = flags | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const file = await told(shown, open(real, safe));
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+    throw new FileError(`${shown}: it is not a regular file`);
   }
 
   /** Resolves the links of the deepest part that exists; what doesn't exist holds none. */
@@ -108,56 +119,49 @@ export class Root {
       if (codeOf(error) !== 'ENOENT') throw fileError(shown, error);
     }
     // A link that leads nowhere exists, and writing to it would create a file where it points.
-    if (await exists(target)) throw new FileError(`${shown}: a symbolic link that leads nowhere`);
+    const isThere = await lstat(target).catch(() => null);
+    if (isThere !== null) throw new FileError(`${shown}: a symbolic link that leads nowhere`);
     if (target === this.path) throw new FileError('the root folder is gone');
     const parent = dirname(target);
     return join(await this.#real(parent, shown), relative(parent, target));
   }
 
-  #holds(path: string): boolean {
-    return (
-      path === this.path || path.startsWith(this.path.endsWith(sep) ? this.path : this.path + sep)
-    );
+  #inside(absolute: string, given: string): string {
+    const below = this.path.endsWith(sep) ? this.path : this.path + sep;
+    if (absolute === this.path || absolute.startsWith(below)) return absolute;
+    throw new FileError(`${JSON.stringify(given)} leads out of the root folder`);
   }
+}
 
-  #show(target: string): string {
-    return relative(this.path, target).split(sep).join('/') || '.';
+/** What a file operation gives, or its error in words. */
+async function told<T>(shown: string, operation: Promise<T>): Promise<T> {
+  try {
+    return await operation;
+  } catch (error) {
+    throw fileError(shown, error);
   }
 }
 
 /** The error of a failed file operation, without the absolute path that Node's own holds. */
-export function fileError(shown: string, error: unknown): FileError {
-  if (error instanceof FileError) return error;
+function fileError(shown: string, error: unknown): FileError {
   const code = codeOf(error) ?? 'unknown error';
-  return new FileError(`${shown}: ${WORDS[code] ?? `the system refused (${code})`}`, {
-    cause: error,
-  });
+  const words = WORDS.get(code) ?? `the system refused (${code})`;
+  return new FileError(`${shown}: ${words}`, { cause: error });
 }
 
-const WORDS: Readonly<Record<string, string | undefined>> = {
-  ENOENT: 'there is no such file or folder',
-  ENOTDIR: 'a part of the path is not a folder',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  ELOOP: 'a symbolic link, which is not followed',
-  ENXIO: 'it is not a regular file',
-  ENAMETOOLONG: 'the name is too long',
-  ENOSPC: 'the disk is full',
-};
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such file or folder'],
+  ['ENOTDIR', 'a part of the path is not a folder'],
+  ['EISDIR', 'it is a folder'],
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'permission denied'],
+  ['ELOOP', 'a symbolic link, which is not followed'],
+  ['ENXIO', 'it is not a regular file'],
+  ['ENAMETOOLONG', 'the name is too long'],
+  ['ENOSPC', 'the disk is full'],
+]);
 
-function outside(path: string): FileError {
-  return new FileError(`${JSON.stringify(path)} leads out of the root folder`);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-function decode(bytes: Uint8Array, { shown }: Place): string {
+function decode(bytes: Uint8Array, shown: string): string {
   if (bytes.subarray(0, 8192).includes(0)) throw new FileError(`${shown}: it is not a text file`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
