@@ -9,15 +9,15 @@ import { USAGE_COUNTERS, type Usage } from './usage.ts';
 /** What a run may spend. A budget that isn't given doesn't limit; 0 means zero. */
 export interface Budget {
   /** Model turns. */
-  readonly steps?: number;
+  readonly steps?: number | undefined;
   /** Tokens of all kinds, failed attempts included; estimated where nobody counted them. */
-  readonly tokens?: number;
+  readonly tokens?: number | undefined;
   /** US dollars; needs a price for the model. */
-  readonly usd?: number;
+  readonly usd?: number | undefined;
   /** Seconds of wall time. */
-  readonly seconds?: number;
+  readonly seconds?: number | undefined;
   /** Tool calls that are handled, whether they succeed or fail. */
-  readonly toolCalls?: number;
+  readonly toolCalls?: number | undefined;
 }
 
 export type BudgetName = keyof Budget;
@@ -56,13 +56,21 @@ export function checkBudget(budget: unknown): Budget {
   if (typeof budget !== 'object' || budget === null || Array.isArray(budget)) {
     throw new TypeError('budget must be an object, as { steps: 8, tokens: 20_000 }');
   }
-  for (const [name, value] of Object.entries(budget)) {
+  for (const name of Object.keys(budget)) {
     if (!NAMES.some((known) => known === name)) {
       throw new TypeError(`unknown budget '${name}'; the budgets are ${NAMES.join(', ')}`);
     }
-    if (value !== undefined) checkLimit(name, value);
   }
-  return { ...budget };
+  // By name: the limits may be inherited, or getters.
+  return Object.fromEntries(
+    NAMES.map((name) => [name, readLimit(budget, name)]).filter(([, limit]) => limit !== undefined),
+  );
+}
+
+function readLimit(budget: Budget, name: BudgetName): number | undefined {
+  const value = budget[name];
+  if (value !== undefined) checkLimit(name, value);
+  return value;
 }
 
 function checkLimit(name: string, value: unknown): void {

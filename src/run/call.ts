@@ -5,10 +5,11 @@
  * @module
  */
 import { sha256Hex } from '#sha256';
+import { canonicalJson } from '../transcript/index.ts';
 import { millisecondsLeft, overWhy, type RunContext } from './context.ts';
 import { Cancellation, isThenable, race, type Deadline } from './deadline.ts';
 import { type TurnCall } from './payloads.ts';
-import { settlePermission, type Decision } from './permit.ts';
+import { settlePermission, type Decision, type Permit } from './permit.ts';
 import { describeError, raised, toResult, type ToolResult } from './result.ts';
 import { type Checked } from './schema.ts';
 import { toolNames, type ReadyTool } from './settings.ts';
@@ -26,12 +27,20 @@ export type Prepared =
       readonly tool: AnyTool;
       readonly value: unknown;
       readonly permit: Decision | undefined;
+      readonly given: string | undefined;
     }
-  | { readonly ready: false; readonly result: ToolResult; readonly permit: Decision | undefined };
+  | {
+      readonly ready: false;
+      readonly result: ToolResult;
+      readonly permit: Decision | undefined;
+      readonly given: string | undefined;
+    };
 
 /** Finds the tool, checks the arguments, and settles whether the call may run. */
 export async function prepareCall(context: RunContext, call: TurnCall): Promise<Prepared> {
-  const { settings, emit } = context;
+  const { settings } = context;
+  const over = overWhy(context);
+  if (over !== null) return refusedBefore(notRun(over));
   const ready = settings.tools.get(call.name);
   if (ready === undefined) {
     const error = `no tool named '${shown(call.name)}' (have: ${toolNames(settings.tools)})`;
@@ -43,26 +52,65 @@ export async function prepareCall(context: RunContext, call: TurnCall): Promise<
     const error = `invalid arguments: ${checked.error}`;
     return refusedBefore({ ok: false, failure: 'invalid_arguments', error });
   }
-  const { tool } = ready;
-  if (settings.permit === undefined)
-    return { ready: true, tool, value: checked.value, permit: undefined };
+  const given = givenText(call, checked.value);
+  const called = { tool: ready.tool, value: freezePlain(checked.value), given };
+  return settings.permit === undefined
+    ? { ready: true, ...called, permit: undefined }
+    : permitted(context, call, called, settings.permit);
+}
+
+/** A call that is found and fits: its tool, what the tool gets, and that as text where it isn't what the model wrote. */
+interface Called {
+  readonly tool: AnyTool;
+  readonly value: unknown;
+  readonly given: string | undefined;
+}
+
+async function permitted(
+  context: RunContext,
+  call: TurnCall,
+  called: Called,
+  permit: Permit,
+): Promise<Prepared> {
   const deadline = deadlineFor(context, Infinity, new Cancellation());
-  const permit = await settlePermission(settings.permit, settings.ask, { call, tool }, deadline);
-  if (permit === 'aborted') return refusedBefore(notRun('the run ended before it was permitted'));
-  emit?.({
+  const request = { call, tool: called.tool, arguments: called.value };
+  const decision = await settlePermission(permit, context.settings.ask, request, deadline);
+  if (decision === 'aborted') return refusedBefore(notRun('the run ended before it was permitted'));
+  const { reason, asked, problem } = decision;
+  context.emit?.({
     type: 'permit',
     call,
-    decision: permit.decision,
-    reason: permit.reason,
-    asked: permit.asked,
+    arguments: called.value,
+    decision: decision.decision,
+    reason,
+    asked,
+    problem,
   });
-  if (permit.decision === 'allow') return { ready: true, tool, value: checked.value, permit };
-  const result: ToolResult = {
-    ok: false,
-    failure: 'denied',
-    error: `denied: ${permit.reason ?? 'no reason given'}`,
-  };
-  return { ready: false, result, permit };
+  if (decision.decision === 'allow') return { ready: true, ...called, permit: decision };
+  const error = `denied: ${reason ?? 'no reason given'}`;
+  const result: ToolResult = { ok: false, failure: 'denied', error };
+  return { ready: false, result, permit: decision, given: called.given };
+}
+
+/** What a schema made of the arguments, if it is something else and can be recorded. */
+function givenText(call: TurnCall, value: unknown): string | undefined {
+  if (value === call.arguments) return undefined;
+  try {
+    const text = canonicalJson(value);
+    return text === call.text ? undefined : text;
+  } catch {
+    return undefined; // a Date, say: the schema says what it is made of
+  }
+}
+
+/** Freezes plain data all the way down; what has a class of its own is the schema's affair. */
+function freezePlain(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+  if (!isPlain) return value;
+  Object.freeze(value); // before its members: it may hold itself
+  for (const member of Object.values(value)) freezePlain(member);
+  return value;
 }
 
 /** A name that a model made up may be of any length. */
@@ -76,7 +124,7 @@ export function notRun(why: string): ToolResult {
 }
 
 function refusedBefore(result: ToolResult): Prepared {
-  return { ready: false, result, permit: undefined };
+  return { ready: false, result, permit: undefined, given: undefined };
 }
 
 async function checkArguments(

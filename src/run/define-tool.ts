@@ -25,5 +25,6 @@ import { checkTool, type Tool, type ToolInput } from './tool.ts';
 export function tool<I extends ToolInput>(definition: Tool<I>): Tool<I> {
   checkTool(definition);
   compileInput(definition);
-  return Object.freeze({ ...definition });
+  // A copy would lose what an object of a class inherits.
+  return Object.freeze(definition);
 }

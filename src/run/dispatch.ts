@@ -8,6 +8,7 @@ import { executeCall, notRun, prepareCall, type Prepared } from './call.ts';
 import { overWhy, type RunContext } from './context.ts';
 import { Cancellation } from './deadline.ts';
 import { answerPayload, type Answer, type TurnCall } from './payloads.ts';
+import { type Decision } from './permit.ts';
 import { fingerprints, NOTED_OCCURRENCE, repeatNote, type Landing } from './repeats.ts';
 import { contentOf, type ToolResult } from './result.ts';
 
@@ -29,7 +30,7 @@ export async function runCalls(context: RunContext): Promise<void> {
 
 /** Answers every call that has no answer yet, without running it. */
 export async function skipCalls(context: RunContext, why: string): Promise<void> {
-  for (const call of context.state.unanswered) await answer(context, call, notRun(why), undefined);
+  for (const call of context.state.unanswered) await answer(context, call, notRun(why), {});
 }
 
 function stages(context: RunContext, calls: readonly TurnCall[]): TurnCall[][] {
@@ -51,11 +52,12 @@ async function runStage(context: RunContext, stage: readonly TurnCall[]): Promis
   const started = prepared.map(({ call, ready }) => {
     const cancellation = new Cancellation();
     const result = ready.ready ? executeCall(context, call, ready, cancellation) : ready.result;
-    return { call, permit: ready.permit, cancellation, result };
+    const { permit, given } = ready;
+    return { call, permitted: { permit, given }, cancellation, result };
   });
   try {
-    for (const { call, permit, result } of started)
-      await answer(context, call, await result, permit);
+    for (const { call, permitted, result } of started)
+      await answer(context, call, await result, permitted);
   } catch (error) {
     // The record failed, which ends the run: what still runs is told so.
     for (const { cancellation } of started) cancellation.cancel(error);
@@ -68,10 +70,10 @@ async function answer(
   context: RunContext,
   call: TurnCall,
   result: ToolResult,
-  permit: Answer['permit'],
+  permitted: Permitted,
 ): Promise<void> {
   const { state, settings } = context;
-  const bare = answerOf(call, result, permit);
+  const bare = answerOf(call, result, permitted);
   const landing = state.landing(bare);
   const occurrences = landing === null ? 1 : state.ledger.occurrences(landing);
   const noted = settings.repeats && landing !== null && occurrences === NOTED_OCCURRENCE;
@@ -86,8 +88,14 @@ async function answer(
   if (state.stall.repeats > repeatsBefore) announceStall(context);
 }
 
-function answerOf(call: TurnCall, result: ToolResult, permit: Answer['permit']): Answer {
-  const permitted = permit === undefined ? {} : { permit };
+/** What was settled before a call ran. */
+type Permitted = { readonly permit?: Decision | undefined; readonly given?: string | undefined };
+
+function answerOf(call: TurnCall, result: ToolResult, { permit, given }: Permitted): Answer {
+  const permitted = {
+    ...(permit === undefined ? {} : { permit }),
+    ...(given === undefined ? {} : { given }),
+  };
   if (result.ok) return { call, ok: true, text: result.text, ...permitted };
   const digest = result.text === undefined ? {} : { digest: sha256Hex(result.text) };
   return { call, ok: false, text: result.error, failure: result.failure, ...digest, ...permitted };

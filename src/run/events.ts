@@ -25,9 +25,13 @@ export type RunEvent =
   | {
       readonly type: 'permit';
       readonly call: ToolCall;
+      /** What the tool will get. */
+      readonly arguments: unknown;
       readonly decision: 'allow' | 'deny';
       readonly reason: string | undefined;
       readonly asked: boolean;
+      /** What was wrong with the policy, or with asking. */
+      readonly problem: string | undefined;
     }
   | { readonly type: 'tool-start'; readonly call: ToolCall }
   | {
@@ -52,6 +56,23 @@ export type RunEvent =
   | { readonly type: 'stall-warning'; readonly repeats: number }
   | { readonly type: 'record'; readonly record: RecordLine; readonly payload: JsonObject }
   | { readonly type: 'run-end'; readonly outcome: Outcome };
+
+const TYPES: { readonly [T in RunEvent['type']]: true } = {
+  'run-start': true,
+  'turn-start': true,
+  delta: true,
+  'turn-end': true,
+  permit: true,
+  'tool-start': true,
+  'tool-end': true,
+  'repeated-call': true,
+  'stall-warning': true,
+  record: true,
+  'run-end': true,
+};
+
+/** The types of all events. */
+export const EVENT_TYPES: ReadonlySet<string> = new Set(Object.keys(TYPES));
 
 /** A function for every event, or functions by event type. What they throw or return is ignored. */
 export type Listeners =

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { setMaxListeners } from 'node:events';
 import { createTranscript } from '../store/file.ts';
 import { memoryStore } from '../store/memory.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
@@ -31,15 +32,30 @@ const CHECK_TIMEOUT_MS = 600_000;
  * @throws {StoreError} if the transcript can't be begun: there is one already, or another writer.
  */
 export async function run(options: RunOptions): Promise<Outcome> {
-  const settings = prepare(options);
+  const settings = withOwnSignal(prepare(options));
   const { store, owned } = await openStore(options.transcript);
   try {
     return await runIn(settings, store);
   } finally {
+    inUse.delete(store);
     // The record is durable by now, or the outcome says that it failed: closing can take nothing back.
     if (owned) await store.close().catch(() => undefined);
   }
 }
+
+/**
+ * The run's own signal, which follows the caller's: each call of a turn listens to it, and Node warns of more
+ * than ten listeners on a signal that nobody told it of.
+ */
+function withOwnSignal(settings: Settings): Settings {
+  if (!(settings.signal instanceof AbortSignal)) return settings;
+  const signal = AbortSignal.any([settings.signal]);
+  setMaxListeners(0, signal);
+  return { ...settings, signal };
+}
+
+/** Stores that a run is writing to: each holds one run. */
+const inUse = new WeakSet<TranscriptStore>();
 
 async function openStore(
   transcript: RunOptions['transcript'],
@@ -48,12 +64,15 @@ async function openStore(
   if (typeof transcript === 'string' || transcript instanceof URL) {
     return { store: await createTranscript(transcript), owned: true };
   }
+  if (inUse.has(transcript))
+    throw new StoreError('locked', `${transcript.location}: another run is writing to this store`);
   if (transcript.head.count > 0) {
     throw new StoreError(
       'exists',
       `${transcript.location} holds a transcript already; give the run an empty one`,
     );
   }
+  inUse.add(transcript);
   return { store: transcript, owned: false };
 }
 
@@ -74,6 +93,7 @@ async function runIn(settings: Settings, store: TranscriptStore): Promise<Outcom
 
 function begin(settings: Settings, store: TranscriptStore): RunContext & { origin: string } {
   const { clock, emit } = settings;
+  const breathe = breather();
   const startedAt = clock.now();
   const state = new RunState({
     system: settings.system,
@@ -82,8 +102,9 @@ function begin(settings: Settings, store: TranscriptStore): RunContext & { origi
     comparedBy: (tool) => settings.tools.get(tool)?.tool.repeatedWhen ?? 'result',
   });
   const record = async (kind: string, payload: JsonObject): Promise<void> => {
-    const [line] = await stored(store.append([{ kind, payload }]));
+    const [line] = await stored(() => store.append([{ kind, payload }]));
     if (line !== undefined) emit?.({ type: 'record', record: line, payload });
+    await breathe();
   };
   return {
     settings,
@@ -97,10 +118,27 @@ function begin(settings: Settings, store: TranscriptStore): RunContext & { origi
   };
 }
 
+/** The longest that timers, signals and other runs of the process wait for a run that does no real waiting. */
+const BREATH_MS = 10;
+
+/** Lets the event loop take a turn if it has had none for long: an abort could not be heard otherwise. */
+function breather(): () => Promise<void> | undefined {
+  let last = performance.now();
+  return () => {
+    if (performance.now() - last < BREATH_MS) return undefined;
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        last = performance.now();
+        resolve();
+      });
+    });
+  };
+}
+
 /** Whatever a store throws, a record that can't be kept is how the run ends. */
-async function stored<T>(act: Promise<T>): Promise<T> {
+async function stored<T>(act: () => Promise<T>): Promise<T> {
   try {
-    return await act;
+    return await act();
   } catch (error) {
     if (error instanceof StoreError) throw error;
     throw new StoreError('failed', describeError(error), { cause: error });
@@ -124,7 +162,7 @@ async function drive(context: RunContext & { origin: string }): Promise<Outcome>
       await skipCalls(context, next.why);
       continue;
     }
-    await stored(store.sync());
+    await stored(() => store.sync());
     if (next.do === 'call') {
       await runCalls(context);
       continue;
@@ -136,7 +174,7 @@ async function drive(context: RunContext & { origin: string }): Promise<Outcome>
 
 /** Why and how a run stops. */
 type Stop = NoTurnStop | Extract<Next, { do: 'stop' }>;
-type NoTurnStop = Partial<NoTurn> & { readonly reason: StopReason; readonly budget?: undefined };
+type NoTurnStop = Partial<NoTurn> & { readonly reason: StopReason };
 
 /** Answers what has no answer, checks success, and seals the transcript. */
 async function finish(context: RunContext, stop: Stop): Promise<Outcome> {
@@ -145,7 +183,7 @@ async function finish(context: RunContext, stop: Stop): Promise<Outcome> {
   if ('failedAttempts' in stop) state.attemptsFailed(stop.failedAttempts ?? []);
   const check = await checkSuccess(context, stop.reason);
   await context.record('final', finalPayload(context, stop, check));
-  await stored(store.sync());
+  await stored(() => store.sync());
   return outcomeOf(context, stop, check);
 }
 
@@ -171,7 +209,7 @@ function finalPayload(context: RunContext, stop: Stop, check: CheckResult | null
 
 /** The budget that stopped the run. How much time was used is told only if records hold times. */
 function budgetPayload(context: RunContext, stop: Stop): JsonObject {
-  const budget = exceededBy(context, stop);
+  const budget = stop.budget;
   if (budget === undefined) return {};
   const timeUnsaid = budget.name === 'seconds' && !context.settings.timed;
   return {
@@ -181,13 +219,6 @@ function budgetPayload(context: RunContext, stop: Stop): JsonObject {
       ...(timeUnsaid ? {} : { used: budget.used }),
     },
   };
-}
-
-function exceededBy(context: RunContext, stop: Stop): Outcome['budget'] {
-  if (stop.budget !== undefined) return stop.budget;
-  const { seconds } = context.settings.rules.budget;
-  if (stop.reason !== 'time_budget' || seconds === undefined) return undefined;
-  return { name: 'seconds', limit: seconds, used: context.elapsed() };
 }
 
 /** Looks at the world. Not after an abort: whoever aborted wants the end, not more work. */
@@ -220,13 +251,15 @@ function checkResult(value: unknown): CheckResult {
   }
   const detail =
     'detail' in value && typeof value.detail === 'string' ? publicText(value.detail) : '';
-  return { ok: value.ok === true, detail };
+  if (typeof value.ok !== 'boolean')
+    return { ok: false, detail: 'the check returned an ok that is neither true nor false' };
+  return { ok: value.ok, detail };
 }
 
 function outcomeOf(context: RunContext, stop: Stop, check: CheckResult | null): Outcome {
   const { state, store } = context;
   const error = 'error' in stop ? stop.error : undefined;
-  const budget = exceededBy(context, stop);
+  const budget = stop.budget;
   const { count, hash, sealed } = store.head;
   return deepFrozen({
     reason: stop.reason,

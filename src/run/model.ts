@@ -61,6 +61,11 @@ export interface ModelRequest {
   readonly secondsLeft: number | undefined;
   /** Aborted when the run is, when the time budget ends, and when the model was silent too long. */
   readonly signal: AbortSignal;
+  /**
+   * Whether the budgets leave room for a further request after these attempts (or paid parts of a turn).
+   * An adapter asks before it retries or continues.
+   */
+  readonly affords: (attempts: readonly FailedAttempt[]) => boolean;
   /** Takes output as it streams. It feeds events and the idle limit, and is not the record. */
   readonly onDelta: (delta: Delta) => void;
 }
@@ -89,8 +94,13 @@ export type ReplyStop = 'end' | 'length' | 'refused';
 /** An attempt that failed before the reply came; its cost is charged too. */
 export interface FailedAttempt {
   readonly error: string;
-  /** What it used: null if it used something that nobody counted, undefined if it can't have cost. */
+  /**
+   * What it used, as far as the provider said so; null if it may have cost something and nobody counted,
+   * undefined if it can't have cost.
+   */
   readonly usage?: Usage | null;
+  /** Code points of output that had streamed in: what is unknown of the output is estimated from them. */
+  readonly streamed?: number;
 }
 
 /** What a model answers. */

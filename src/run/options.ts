@@ -6,7 +6,7 @@
 import { type TranscriptStore } from '../store/store.ts';
 import { type Budget } from './budget.ts';
 import { type Clock } from './clock.ts';
-import { type Listeners } from './events.ts';
+import { EVENT_TYPES, type Listeners } from './events.ts';
 import { type Model } from './model.ts';
 import { type CheckResult, type StopReason } from './outcome.ts';
 import { type Ask, type Permit } from './permit.ts';
@@ -24,46 +24,49 @@ export type Check = (request: CheckRequest) => CheckResult | Promise<CheckResult
 /** Limits on silence and on going round in circles. */
 export interface Watchdog {
   /** Seconds until a model's first output. Default 600: long thinking is legitimate. */
-  readonly firstOutput?: number;
+  readonly firstOutput?: number | undefined;
   /** Seconds between two outputs of a model that streams. Default 300. */
-  readonly betweenOutputs?: number;
+  readonly betweenOutputs?: number | undefined;
   /** Repeats without a new successful result that count as a stall. Default 5. */
-  readonly stallAfter?: number;
+  readonly stallAfter?: number | undefined;
   /** What a stall does. Default `warn`: an event. */
-  readonly onStall?: 'warn' | 'stop';
+  readonly onStall?: 'warn' | 'stop' | undefined;
 }
 
 /** What a run is given. */
 export interface RunOptions {
   readonly task: string;
   readonly model: Model;
-  readonly tools?: readonly AnyTool[];
+  readonly tools?: readonly AnyTool[] | undefined;
   /** Default {@link DEFAULT_BUDGET}. */
-  readonly budget?: Budget;
+  readonly budget?: Budget | undefined;
   /** A path for a new file, or a store; default memory, which is gone with the run. */
-  readonly transcript?: string | URL | TranscriptStore;
-  readonly check?: Check;
-  readonly signal?: AbortSignal;
+  readonly transcript?: string | URL | TranscriptStore | undefined;
+  readonly check?: Check | undefined;
+  readonly signal?: AbortSignal | undefined;
   /** Given a clock, records hold times. Without, only deadlines use the machine's. */
-  readonly clock?: Clock;
-  readonly on?: Listeners;
+  readonly clock?: Clock | undefined;
+  readonly on?: Listeners | undefined;
   /** Instructions that come before the task. */
-  readonly system?: string;
+  readonly system?: string | undefined;
   /** The run ends at a turn whose text contains this. */
-  readonly sentinel?: string;
+  readonly sentinel?: string | undefined;
   /** Whether the second landing of an equal call carries a note. Default true. */
-  readonly repeats?: boolean;
-  readonly permit?: Permit;
-  readonly ask?: Ask;
-  readonly watchdog?: Watchdog;
+  readonly repeats?: boolean | undefined;
+  readonly permit?: Permit | undefined;
+  readonly ask?: Ask | undefined;
+  readonly watchdog?: Watchdog | undefined;
   /** The most output tokens of one turn, beside what the budget leaves. */
-  readonly maxOutputTokens?: number;
+  readonly maxOutputTokens?: number | undefined;
   /**
    * The run's identity, recorded in its head. Idempotency keys are made of it: give one where tools hand
    * them to other systems, as two runs of the same task are otherwise the same run.
    */
-  readonly runId?: string;
+  readonly runId?: string | undefined;
 }
+
+/** The watchdog's settings with nothing left out. */
+export type WatchdogSettings = { readonly [K in keyof Watchdog]-?: NonNullable<Watchdog[K]> };
 
 const OPTIONS: { readonly [K in keyof Required<RunOptions>]: true } = {
   task: true,
@@ -85,7 +88,7 @@ const OPTIONS: { readonly [K in keyof Required<RunOptions>]: true } = {
   runId: true,
 };
 
-const WATCHDOG: Required<Watchdog> = {
+const WATCHDOG: WatchdogSettings = {
   firstOutput: 600,
   betweenOutputs: 300,
   stallAfter: 5,
@@ -112,6 +115,7 @@ export function checkOptions(options: RunOptions): void {
   }
   if (options.model.id !== undefined) checkText('model.id', options.model.id);
   checkKinds(options);
+  checkListeners(options.on);
   checkText('task', options.task);
   for (const name of ['system', 'sentinel', 'runId'] as const) {
     const text = options[name];
@@ -147,6 +151,15 @@ function checkKinds(options: RunOptions): void {
   }
 }
 
+function checkListeners(on: RunOptions['on']): void {
+  if (on === undefined || typeof on === 'function') return;
+  const unknown = Object.keys(on).find((type) => !EVENT_TYPES.has(type));
+  if (unknown !== undefined) {
+    const known = [...EVENT_TYPES].join(', ');
+    throw new TypeError(`unknown event '${unknown}'; the events are ${known}`);
+  }
+}
+
 function isFunction(value: unknown): boolean {
   return typeof value === 'function';
 }
@@ -178,8 +191,11 @@ function checkText(name: string, text: unknown): void {
  *
  * @throws {TypeError | RangeError} if one is unknown or not of its kind.
  */
-export function checkedWatchdog(given: Watchdog = {}): Required<Watchdog> {
-  for (const [name, value] of Object.entries(given)) {
+export function checkedWatchdog(given: Watchdog = {}): WatchdogSettings {
+  if (typeof given !== 'object' || given === null)
+    throw new TypeError('watchdog must be an object, as { stallAfter: 5 }');
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  for (const [name, value] of set) {
     if (!Object.hasOwn(WATCHDOG, name)) {
       throw new TypeError(
         `unknown watchdog setting '${name}'; they are ${Object.keys(WATCHDOG).join(', ')}`,
@@ -188,7 +204,7 @@ export function checkedWatchdog(given: Watchdog = {}): Required<Watchdog> {
     const [wanted, holds] = watchdogKind(name, value);
     if (!holds) throw new RangeError(`watchdog.${name} must be ${wanted}`);
   }
-  return { ...WATCHDOG, ...given };
+  return { ...WATCHDOG, ...Object.fromEntries(set) };
 }
 
 function watchdogKind(name: string, value: unknown): readonly [wanted: string, holds: boolean] {

@@ -58,6 +58,8 @@ export interface Turn {
 export interface Answer {
   readonly call: TurnCall;
   readonly ok: boolean;
+  /** Canonical JSON of the arguments that the tool got, where a schema made them other than the model's. */
+  readonly given?: string | undefined;
   /** Canonical JSON of the value, or the error. */
   readonly text: string;
   readonly failure?: Failure;
@@ -68,6 +70,7 @@ export interface Answer {
     readonly decision: 'allow' | 'deny';
     readonly reason?: string;
     readonly asked: boolean;
+    readonly problem?: string;
   };
 }
 
@@ -94,9 +97,10 @@ export function turnPayload(turn: Turn, estimated: number): JsonObject {
 export function attemptsPayload(attempts: readonly FailedAttempt[]): JsonObject {
   if (attempts.length === 0) return {};
   return {
-    failed_attempts: attempts.map(({ error, usage }) => ({
+    failed_attempts: attempts.map(({ error, usage, streamed = 0 }) => ({
       error,
       ...(usage === undefined ? {} : { usage: usagePayload(usage) }),
+      ...(streamed === 0 ? {} : { streamed }),
     })),
   };
 }
@@ -119,6 +123,7 @@ export function answerPayload(answer: Answer): JsonObject {
     call: call.id,
     name: call.name,
     ok: answer.ok,
+    ...(answer.given === undefined ? {} : { given: new Verbatim(answer.given) }),
     ...(answer.ok ? { value: new Verbatim(answer.text) } : { error: answer.text }),
     ...(answer.failure === undefined ? {} : { failure: answer.failure }),
     ...(answer.digest === undefined ? {} : { result_sha256: answer.digest }),
@@ -175,6 +180,7 @@ export function readAttempts(payload: JsonObject): FailedAttempt[] {
   return attempts.filter(isJsonObject).map((attempt) => ({
     error: textOf(attempt['error']),
     ...(attempt['usage'] === undefined ? {} : { usage: readUsage(attempt['usage']) }),
+    ...(typeof attempt['streamed'] === 'number' ? { streamed: attempt['streamed'] } : {}),
   }));
 }
 

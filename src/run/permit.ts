@@ -5,13 +5,18 @@
  */
 import { isThenable, race, type Deadline } from './deadline.ts';
 import { type ToolCall } from './model.ts';
-import { publicText } from './result.ts';
+import { describeError, publicText } from './result.ts';
 import { type AnyTool } from './tool.ts';
 
 /** What policy is asked about: a call whose tool exists and whose arguments fit. */
 export interface PermitRequest {
   readonly call: ToolCall;
   readonly tool: AnyTool;
+  /**
+   * What the tool will get. A Standard Schema may have filled in defaults or changed what the model wrote,
+   * which is in `call.arguments`: decide on these.
+   */
+  readonly arguments: unknown;
 }
 
 /** What policy says. `ask` hands the question to the run's `ask` function. */
@@ -35,6 +40,8 @@ export interface Decision {
   readonly reason?: string;
   /** Whether a person was asked. */
   readonly asked: boolean;
+  /** What was wrong with the policy, or with asking. It is recorded, and the model isn't told. */
+  readonly problem?: string;
 }
 
 /** Settles a call's permission; `aborted` if the run ended while somebody thought about it. */
@@ -44,10 +51,12 @@ export async function settlePermission(
   request: PermitRequest,
   deadline: Deadline,
 ): Promise<Decision | 'aborted'> {
-  const permission = await guarded(() => permit(request), deadline);
-  if (permission === 'aborted') return 'aborted';
-  if (permission === 'failed' || !isPermission(permission)) {
-    return { decision: 'deny', reason: 'the policy could not decide', asked: false };
+  const given = await guarded('permit', () => permit(request), deadline);
+  if (given === 'aborted') return 'aborted';
+  const permission = given.ok ? readPermission(given.value) : given.problem;
+  if (typeof permission === 'string') {
+    const reason = 'the policy could not decide';
+    return { decision: 'deny', reason, asked: false, problem: permission };
   }
   if (permission.decision === 'allow') return { decision: 'allow', asked: false };
   if (permission.decision === 'deny') {
@@ -56,10 +65,11 @@ export async function settlePermission(
   if (ask === undefined)
     return { decision: 'deny', reason: 'there is nobody to ask', asked: false };
   const question = permission.question ?? `May ${request.call.name} run?`;
-  const said = await guarded(() => ask({ ...request, question }), deadline);
+  const said = await guarded('ask', () => ask({ ...request, question }), deadline);
   if (said === 'aborted') return 'aborted';
-  if (said === 'failed') return { decision: 'deny', reason: 'nobody could be asked', asked: true };
-  return reading(said);
+  if (said.ok) return reading(said.value);
+  const reason = 'nobody could be asked';
+  return { decision: 'deny', reason, asked: true, problem: said.problem };
 }
 
 /** Only a plain `allow: true` is a yes. */
@@ -73,22 +83,30 @@ function reading(said: unknown): Decision {
 
 /** A policy that throws denies: it fails closed. */
 async function guarded<T>(
+  name: string,
   act: () => T | Promise<T>,
   deadline: Deadline,
-): Promise<T | 'failed' | 'aborted'> {
+): Promise<{ ok: true; value: T } | { ok: false; problem: string } | 'aborted'> {
   try {
     const result = act();
-    if (!isThenable(result)) return result;
+    if (!isThenable(result)) return { ok: true, value: result };
     const raced = await race(result, deadline);
-    if (raced.ended === 'value') return raced.value;
-    return raced.ended === 'error' ? 'failed' : 'aborted';
-  } catch {
-    return 'failed';
+    if (raced.ended === 'value') return { ok: true, value: raced.value };
+    if (raced.ended !== 'error') return 'aborted';
+    throw raced.error;
+  } catch (error) {
+    return { ok: false, problem: `${name} threw ${describeError(error)}` };
   }
 }
 
-function isPermission(value: unknown): value is Permission {
-  if (typeof value !== 'object' || value === null || !('decision' in value)) return false;
-  if (value.decision === 'deny') return 'reason' in value && typeof value.reason === 'string';
-  return value.decision === 'allow' || value.decision === 'ask';
+/** A permission as it has to be, or what is wrong with it. */
+function readPermission(value: unknown): Permission | string {
+  const { decision, reason, question }: { [key: string]: unknown } = Object(value);
+  if (decision === 'allow') return { decision };
+  if (decision === 'deny') {
+    return typeof reason === 'string' ? { decision, reason } : 'permit denied without a reason';
+  }
+  if (decision === 'ask')
+    return typeof question === 'string' ? { decision, question } : { decision };
+  return "permit must return { decision: 'allow' | 'deny' | 'ask' }, and returned something else";
 }

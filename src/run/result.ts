@@ -65,11 +65,17 @@ export function describeError(error: unknown): string {
     if (isError(error)) return publicText(`${error.name}: ${error.message}`);
     if (typeof error === 'string') return publicText(`Error: ${error}`);
     if (typeof error === 'object' && error !== null)
-      return publicText(`object ${canonicalJson(error)}`);
+      return publicText(`object ${canonicalJson(withoutStack(error))}`);
     return typeof error === 'function' ? 'a function' : publicText(String(error));
   } catch (problem) {
     return problem instanceof CanonicalError ? problem.problem : 'an object that throws when read';
   }
+}
+
+/** A thrown object as it is, but for the stack that serialised errors carry. */
+function withoutStack(error: object): object {
+  if (Array.isArray(error) || !Object.hasOwn(error, 'stack')) return error;
+  return Object.fromEntries(Object.entries(error).filter(([key]) => key !== 'stack'));
 }
 
 /** By its members, not its class: errors come from other realms too, as from `node:vm`. */
@@ -92,7 +98,7 @@ export function publicText(text: string): string {
   const clean = text
     .slice(0, MAX_READ_LENGTH)
     .toWellFormed()
-    .replace(/\n[ \t]+at [^\n]*/g, '')
+    .replace(/(?:\n|\\n)[ \t]+at (?:(?!\\n)[^\n])*/g, '') // also where JSON has escaped the newlines
     .replace(/file:\/\/\S*\/([^\s/:'")]+)(:\d+)*/g, '…/$1')
     .replace(
       /(^|[^\p{L}\p{N}_.~/\\])(?:[A-Za-z]:)?\\?(?:[\\/][\p{L}\p{N}_.@+~ -]*[\p{L}\p{N}_])*[\\/]([\p{L}\p{N}_.@+~-]+)(?::\d+)*/gu,

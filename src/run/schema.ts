@@ -7,7 +7,7 @@ import { type StandardJSONSchemaV1, type StandardSchemaV1 } from '@standard-sche
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { canonicalJson, type JsonObject } from '../transcript/index.ts';
 import { deepFreeze } from './arguments.ts';
-import { describeError } from './result.ts';
+import { describeError, publicText } from './result.ts';
 import { type AnyTool } from './tool.ts';
 
 /** Whether arguments fit, and what the tool gets. */
@@ -39,7 +39,9 @@ export function compileInput(tool: AnyTool): CompiledInput {
     const { schema } = compileJsonSchema(tool.inputSchema ?? describe(input, name), name);
     return {
       schema,
-      check: async (args) => fromStandard(name, await input['~standard'].validate(args)),
+      // A copy: validators may change what they are given (arktype's morphs do), and the record may not.
+      check: async (args) =>
+        fromStandard(name, await input['~standard'].validate(structuredClone(args))),
     };
   }
   const { schema, validate } = compileJsonSchema(input, name);
@@ -98,7 +100,7 @@ interface Compiled {
 
 const compiled = new WeakMap<object, Compiled>();
 
-function compileJsonSchema(schema: JsonObject, name: string): Compiled {
+function compileJsonSchema(schema: object, name: string): Compiled {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) {
     throw new TypeError(`tool '${name}': input must be a JSON Schema or a Standard Schema`);
   }
@@ -122,7 +124,10 @@ function compileJsonSchema(schema: JsonObject, name: string): Compiled {
 }
 
 /** What is wrong with the root of a schema, beside what JSON Schema says itself. */
-function rootProblem(schema: JsonObject): string | null {
+function rootProblem(schema: {
+  readonly $async?: unknown;
+  readonly type?: unknown;
+}): string | null {
   const { $async: isAsync, type } = schema;
   if (isAsync !== undefined) return '$async is not part of it';
   return type === 'object' ? null : 'it must be of type object, as models send objects';
@@ -247,12 +252,13 @@ function typeName(value: unknown): string {
 
 function fromStandard(name: string, result: StandardSchemaV1.Result<unknown>): Checked {
   if (result.issues === undefined) return { ok: true, value: result.value };
+  if (result.issues.length === 0) return { ok: false, error: `$.${name}: refused by its schema` };
   const issues = result.issues.map(({ message, path = [] }) => {
     const parts = path.map((part) => (typeof part === 'object' ? part.key : part));
     const where = parts.map((part) =>
       typeof part === 'number' ? `[${part}]` : `.${String(part)}`,
     );
-    return `$.${name}${where.join('')}: ${message}`;
+    return `$.${name}${where.join('')}: ${publicText(message)}`;
   });
   return { ok: false, error: joinIssues(issues) };
 }

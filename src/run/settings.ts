@@ -15,7 +15,7 @@ import {
   checkOptions,
   type Check,
   type RunOptions,
-  type Watchdog,
+  type WatchdogSettings,
 } from './options.ts';
 import { type Ask, type Permit } from './permit.ts';
 import { compileInput, type CompiledInput } from './schema.ts';
@@ -40,7 +40,7 @@ export interface Settings {
   readonly check: Check | undefined;
   readonly permit: Permit | undefined;
   readonly ask: Ask | undefined;
-  readonly watchdog: Required<Watchdog>;
+  readonly watchdog: WatchdogSettings;
   readonly signal: AbortSignal | undefined;
   readonly clock: Clock;
   /** Whether records hold times. */

@@ -6,7 +6,7 @@
  * @module
  */
 import { type JsonObject } from '../transcript/index.ts';
-import { chargeFor, type Spent } from './budget.ts';
+import { chargeFor, type Charge, type Spent } from './budget.ts';
 import { type FailedAttempt, type Message, type Price } from './model.ts';
 import {
   readAnswer,
@@ -145,15 +145,24 @@ export class RunState {
     });
   }
 
+  /** What a failed attempt is charged. One that failed before it could cost anything has no usage at all. */
+  chargeForAttempt({ usage, streamed = 0 }: FailedAttempt): Charge {
+    if (usage === undefined) return { tokens: 0, estimated: 0, nanoUsd: 0 };
+    const output = streamed === 0 ? 0 : estimateTokens(streamed);
+    return chargeFor(usage, { input: this.inputEstimate, output }, this.#settings.price);
+  }
+
   #estimate(turn: Turn): { input: number; output: number } {
     const points = codePoints(turn.content) + callPoints(turn);
     return { input: this.inputEstimate, output: estimateTokens(points) };
   }
 
   #chargeAttempts(attempts: readonly FailedAttempt[]): void {
-    for (const { usage } of attempts) {
-      // An attempt that failed before it could cost anything has no usage at all.
-      if (usage !== undefined) this.#charge(usage, { input: this.inputEstimate, output: 0 });
+    for (const attempt of attempts) {
+      const charge = this.chargeForAttempt(attempt);
+      this.tokens += charge.tokens;
+      this.estimatedTokens += charge.estimated;
+      this.nanoUsd += charge.nanoUsd;
     }
   }
 

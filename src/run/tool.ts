@@ -4,7 +4,6 @@
  * @module
  */
 import { type StandardSchemaV1 } from '@standard-schema/spec';
-import { type JsonObject } from '../transcript/index.ts';
 
 /** What a tool is given beside its arguments. */
 export interface ToolContext {
@@ -19,7 +18,10 @@ export interface ToolContext {
 }
 
 /** JSON Schema (2020-12) for an object, or any Standard Schema (zod, valibot, arktype, …). */
-export type ToolInput = JsonObject | StandardSchemaV1;
+export type ToolInput = JsonSchema | StandardSchemaV1;
+
+/** JSON Schema of an object. It is checked when the tool is made, so any object type will do here. */
+export type JsonSchema = object;
 
 /** The arguments that a tool's function gets. */
 export type ToolArguments<I> = I extends StandardSchemaV1
@@ -36,21 +38,21 @@ export interface Tool<I extends ToolInput = ToolInput> {
    * JSON Schema of `input`, for a Standard Schema that can't describe itself (it lacks
    * `~standard.jsonSchema`). Models are shown it; `input` validates.
    */
-  readonly inputSchema?: JsonObject;
+  readonly inputSchema?: JsonSchema | undefined;
   /** What it returns or resolves to is recorded, so it must be plain data; `undefined` counts as null. */
   readonly execute: (args: ToolArguments<I>, context: ToolContext) => unknown;
   /** Milliseconds before the call is given up. Default 600,000. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** It changes nothing: it may be called again after a crash. */
-  readonly readOnly?: boolean;
+  readonly readOnly?: boolean | undefined;
   /** Calling it again with the same idempotency key has no further effect. */
-  readonly idempotent?: boolean;
+  readonly idempotent?: boolean | undefined;
   /** It may run beside other parallel tools of the same turn. Default true. */
-  readonly parallel?: boolean;
+  readonly parallel?: boolean | undefined;
   /** `arguments`: a repeat is judged by the request alone, as every result differs (a time stamp, say). */
-  readonly repeatedWhen?: 'arguments';
+  readonly repeatedWhen?: 'arguments' | undefined;
   /** Bytes of canonical JSON that a result may have. Default 262,144. */
-  readonly maxResultBytes?: number;
+  readonly maxResultBytes?: number | undefined;
 }
 
 /** A tool whose argument type no longer matters: what a list of tools holds. */
@@ -81,7 +83,51 @@ export function checkTool(tool: AnyTool): void {
   }
   if (typeof tool.execute !== 'function')
     throw new TypeError(`tool '${name}': execute must be a function`);
+  checkMembers(tool);
   checkLimits(tool);
+}
+
+const MEMBERS: { readonly [K in keyof Required<Tool>]: true } = {
+  name: true,
+  description: true,
+  input: true,
+  inputSchema: true,
+  execute: true,
+  timeout: true,
+  readOnly: true,
+  idempotent: true,
+  parallel: true,
+  repeatedWhen: true,
+  maxResultBytes: true,
+};
+
+function checkMembers(tool: AnyTool): void {
+  for (const flag of ['readOnly', 'idempotent', 'parallel'] as const) {
+    const value = tool[flag];
+    if (value !== undefined && typeof value !== 'boolean')
+      throw new TypeError(`tool '${tool.name}': ${flag} must be true or false`);
+  }
+  // A misspelt member would be a limit or a barrier that isn't there; others are the tool's own affair.
+  for (const key of Object.keys(tool)) {
+    const meant = Object.keys(MEMBERS).find((member) => isMisspelt(key, member));
+    if (meant !== undefined && !Object.hasOwn(MEMBERS, key))
+      throw new TypeError(`tool '${tool.name}': unknown member '${key}'; is it '${meant}'?`);
+  }
+}
+
+/** Whether a word is another with up to two letters more, less or changed, whatever their case. */
+function isMisspelt(word: string, right: string): boolean {
+  const [a, b] = [word.toLowerCase(), right.toLowerCase()];
+  let before = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const changed = (before[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row.push(Math.min(changed, (before[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+    }
+    before = row;
+  }
+  return (before.at(-1) ?? 0) <= 2 && a.length > 3;
 }
 
 function checkLimits(tool: AnyTool): void {

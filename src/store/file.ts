@@ -3,15 +3,15 @@
  *
  * @module
  */
-import { constants } from 'node:fs';
+import { constants, rmSync } from 'node:fs';
 import { createVerifier, EMPTY_HEAD, type Fault, type Verdict } from '../transcript/index.ts';
 import { FileStore, type Durability, type Held } from './file-store.ts';
-import { nodeFileSystem, type FileSystem, type OpenFile } from './filesystem.ts';
+import { identityOf, nodeFileSystem, type FileSystem, type OpenFile } from './filesystem.ts';
 import { takeLock } from './lock.ts';
 import { pieces } from './pieces.ts';
-import { createParents, pathText, realPath } from './place.ts';
+import { createParents, pathText, realPath, removeParents } from './place.ts';
 import { cutTornTail } from './recover.ts';
-import { messageOf, openError } from './store-errors.ts';
+import { codeOf, messageOf, openError } from './store-errors.ts';
 import { StoreError, type TranscriptStore } from './store.ts';
 
 /** How a transcript file is written. */
@@ -30,10 +30,12 @@ export interface OpenOptions extends FileOptions {
 }
 
 /**
- * Starts a transcript in a new file; an empty file may be used. Folders that are missing are created.
+ * Starts a transcript in a new file; an empty file may be used. Folders that are missing are created. If it
+ * fails, what it created is removed again.
  *
  * @param system replaces the file system in tests.
  * @throws {StoreError} `exists`, `locked` or `failed`.
+ * @throws {TypeError} if the path is empty, or a URL of another scheme than `file:`.
  */
 export async function createTranscript(
   path: string | URL,
@@ -43,16 +45,20 @@ export async function createTranscript(
   const location = pathText(path);
   const { durability = 'turn' } = options;
   const folders = newParents(location);
-  return holding(location, constants.O_CREAT, system, async (held) => {
+  const made = holding(location, constants.O_CREAT, system, async (held) => {
     if (held.file.stat().size > 0) {
       throw new StoreError(
         'exists',
-        `${location}: a file with content is there already; choose another path, or open the transcript to go on with it`,
+        `${location}: there is a transcript already; choose another path, or delete it`,
       );
     }
     // fsync(2): syncing a file doesn't make its name in the folder durable.
     if (durability !== 'never') for (const folder of folders) await system.syncDirectory(folder);
     return new FileStore(held, durability, EMPTY_HEAD, 0);
+  });
+  return made.catch((error: unknown) => {
+    removeParents(folders);
+    throw error;
   });
 }
 
@@ -62,6 +68,7 @@ export async function createTranscript(
  * @param system replaces the file system in tests.
  * @throws {StoreError} `missing`, `sealed`, `locked` or `failed`; `broken` if it doesn't verify, with the
  * {@link Fault} as its `cause`.
+ * @throws {TypeError} if the path is empty, or a URL of another scheme than `file:`.
  */
 export async function openTranscript(
   path: string | URL,
@@ -111,9 +118,9 @@ async function holding(
 ): Promise<FileStore> {
   let file: OpenFile | undefined;
   let held: Held | undefined;
+  let created = false;
   try {
-    // O_APPEND: if another writer slips in, its bytes are mixed with ours, but never overwritten.
-    file = await system.open(location, constants.O_RDWR | constants.O_APPEND | flags);
+    ({ file, created } = await openFile(location, flags, system));
     if (!file.stat().regular) {
       throw new StoreError('failed', `${location}: it is not a regular file; choose another path`);
     }
@@ -121,8 +128,43 @@ async function holding(
     held = { location, path, system, file, lock: takeLock(path) };
     return await use(held);
   } catch (error) {
+    const failure = openError(location, error);
+    // Whoever holds the lock of a file that we created is about to write to it.
+    if (file !== undefined && created && failure.code !== 'locked') {
+      removeEmpty(file, location, system);
+    }
     await giveUp(file, held);
-    throw openError(location, error);
+    throw failure;
+  }
+}
+
+/** Opens a file for reading and appending; tells whether it was created, if `flags` ask for that. */
+async function openFile(
+  location: string,
+  flags: number,
+  system: FileSystem,
+): Promise<{ file: OpenFile; created: boolean }> {
+  // O_APPEND: if another writer slips in, its bytes are mixed with ours, but never overwritten.
+  const all = constants.O_RDWR | constants.O_APPEND | flags;
+  if ((flags & constants.O_CREAT) !== 0) {
+    try {
+      return { file: await system.open(location, all | constants.O_EXCL), created: true };
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+  }
+  return { file: await system.open(location, all), created: false };
+}
+
+/** Removes a file that was created in vain, unless it is used by now. */
+function removeEmpty(file: OpenFile, location: string, system: FileSystem): void {
+  try {
+    const stat = file.stat();
+    const there = system.stat(location);
+    if (stat.size > 0 || there === null || identityOf(there) !== identityOf(stat)) return;
+    rmSync(location);
+  } catch {
+    // It stays behind empty, and may be used as it is.
   }
 }
 

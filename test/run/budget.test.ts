@@ -125,7 +125,7 @@ describe('exhausted', () => {
 
   test('what is not limited never is', () => {
     expect(exhausted({}, { ...SPENT, tokens: 1e15 })).toBeNull();
-    expect(exhausted({ steps: undefined } as object, SPENT)).toBeNull();
+    expect(exhausted({ steps: undefined }, SPENT)).toBeNull();
   });
 });
 
