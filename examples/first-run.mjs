@@ -12,7 +12,7 @@ const add = tool({
     properties: { a: { type: 'integer' }, b: { type: 'integer' } },
     required: ['a', 'b'],
   },
-  execute: ({ a, b }) => ({ sum: a + b }),
+  execute: ({ a, b }) => ({ sum: Number(a) + Number(b) }),
 });
 
 // A scripted model needs no key. With one: openai({ model: 'gpt-5-mini' }) from 'hashtape/models/openai'.
@@ -34,8 +34,8 @@ const outcome = await run({
 
 console.log(`stopped:  ${outcome.reason}`);
 console.log(`claimed:  ${outcome.answer}`);
-console.log(`verified: ${outcome.verified} (${outcome.check.detail})`);
+console.log(`verified: ${outcome.verified} (${outcome.check?.detail})`);
 console.log(`spent:    ${outcome.spent.steps} steps, ${outcome.spent.toolCalls} tool calls`);
 
 const verdict = await verifyFile('runs/first.jsonl');
-console.log(`record:   ${verdict.ok ? 'holds' : verdict.fault.reason}, ${verdict.count} records`);
+console.log(`record:   ${verdict.ok ? 'holds' : verdict.fault?.reason}, ${verdict.count} records`);

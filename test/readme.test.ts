@@ -44,7 +44,7 @@ describe('README', () => {
   });
 
   test('every command it shows exists', () => {
-    const shown = /## The command\n\n```\n([^]*?)```/.exec(readme)?.[1] ?? '';
+    const shown = /## The command\n\n.*\n\n```\n([^]*?)```/.exec(readme)?.[1] ?? '';
     const commands = [...shown.matchAll(/^hashtape (\w+)/gm)].map((match) => match[1]);
     expect(commands.length).toBeGreaterThan(3);
     const files = readdirSync(new URL('src/cli', root));
