@@ -3,13 +3,29 @@
  *
  * @module
  */
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Model, type Price } from '../index.ts';
 import { anthropic } from '../models/anthropic.ts';
 import { openai } from '../models/openai.ts';
+import { loadPeer } from '../models/peer.ts';
 import { loadScript } from '../models/scripted.ts';
 import { CommandError } from './io.ts';
 import { given } from './options.ts';
+import { quoted } from './report.ts';
 import { oneLine, problemOf } from './words.ts';
+
+/** Examples that are in the package, as a shell takes their paths where it is. */
+export const EXAMPLE: { readonly script: string; readonly tools: string } = {
+  script: packed('scripted-add.json'),
+  tools: packed('tools-add.mjs'),
+};
+
+function packed(name: string): string {
+  const path = fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
+  const near = relative(process.cwd(), path);
+  return quoted(near.length < path.length ? near : path);
+}
 
 /** What a choice depends on, beside `--model`. */
 interface Setting {
@@ -47,6 +63,7 @@ async function openaiNamed(name: string, setting: Setting): Promise<Model> {
   const { env, price } = setting;
   const baseURL = set(env, 'OPENAI_BASE_URL');
   if (set(env, 'OPENAI_API_KEY') !== undefined || baseURL !== undefined) {
+    await installed('openai', () => import('openai'));
     return openai({ model: name, ...given({ baseURL, price }) });
   }
   // Without a key, a model of that name in a local Ollama is what must be meant.
@@ -70,6 +87,7 @@ async function anthropicNamed(name: string, { env, price }: Setting): Promise<Mo
       `anthropic:${oneLine(name)} needs ANTHROPIC_API_KEY, which is not set; set it to your key`,
     );
   }
+  await installed('@anthropic-ai/sdk', () => import('@anthropic-ai/sdk'));
   const baseURL = set(env, 'ANTHROPIC_BASE_URL');
   return anthropic({ model: name, ...given({ baseURL, price }) });
 }
@@ -89,7 +107,7 @@ async function scriptedFrom(path: string, { price }: Setting): Promise<Model> {
     return await loadScript(path, given({ price }));
   } catch (error) {
     throw new CommandError(
-      `the script can't be used: ${problemOf(error)}. A script is {"turns": [{"content": "…"}]}; examples/scripted-add.json is one`,
+      `the script can't be used: ${problemOf(error)}. A script is {"turns": [{"content": "…"}]}; ${EXAMPLE.script} is one`,
       { cause: error },
     );
   }
@@ -114,7 +132,7 @@ async function firstOfOllama(setting: Setting): Promise<Model> {
   ANTHROPIC_API_KEY  ${presence('ANTHROPIC_API_KEY', 'anthropic')}
   Ollama             ${models === null ? 'nothing answers' : 'it has no models'} at ${address}
 Set a key and name a model (--model openai:NAME or anthropic:NAME), start Ollama, or try it without a model:
-  hashtape run --model scripted:examples/scripted-add.json --tools examples/tools-add.mjs "What is 2 + 40?"
+  hashtape run --model scripted:${EXAMPLE.script} --tools ${EXAMPLE.tools} "What is 2 + 40?"
   hashtape demo`);
 }
 
@@ -127,6 +145,7 @@ async function fromOllama(
   const models = await ollamaModels(address);
   const found = name === undefined ? models?.[0] : findModel(models ?? [], name);
   if (found === undefined) return { address, models };
+  await installed('openai', () => import('openai'));
   const model = openai({
     model: found,
     baseURL: `${address}/v1`,
@@ -137,6 +156,15 @@ async function fromOllama(
     ...given({ price }),
   });
   return { address, models, model: Object.assign(model, { id: `ollama:${found}` }) };
+}
+
+/** A model loads its SDK when it is first asked, which is too late: a transcript is begun by then. */
+async function installed(name: string, load: () => Promise<unknown>): Promise<void> {
+  try {
+    await loadPeer(name, load);
+  } catch (error) {
+    throw new CommandError(problemOf(error), { cause: error });
+  }
 }
 
 function inWords({ id = '' }: Model): string {

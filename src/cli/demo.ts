@@ -218,9 +218,9 @@ function isNoted(record: TranscriptRecord | undefined): boolean {
 function nextSteps(folder: string): string {
   return `
 Next:
-  hashtape show ${join(folder, 'recover.jsonl')}
-  hashtape verify ${folder}   (tampered.jsonl is the damaged copy)
-  hashtape run --model openai:NAME --with fs "Summarise the files here"   (OPENAI_API_KEY, or a local Ollama)
+  npx hashtape show ${join(folder, 'recover.jsonl')}
+  npx hashtape verify ${folder}   (tampered.jsonl is the damaged copy)
+  npx hashtape run --model openai:NAME --with fs "Summarise the files here"   (OPENAI_API_KEY, or a local Ollama)
 
 What the chain shows: the records that are there were not edited, reordered or cut in the middle.
 What it does not: a file that was rewritten from the start. Keep the head hash elsewhere to see that.

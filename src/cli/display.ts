@@ -3,13 +3,15 @@
  *
  * @module
  */
-import { type Budget, type RunEvent, type Spent } from '../index.ts';
+import { type Budget, type RunEvent, type Spent, type ToolCall } from '../index.ts';
 import { canonicalJson } from '../transcript/index.ts';
-import { ERASE_LINE, type Output } from './io.ts';
+import { ERASE_LINE, LINE_UP, type Output } from './io.ts';
 import { beginning, dollars, duration, harmless, number, oneLine } from './words.ts';
 
 /** So much of a value is shown where there is no width. */
 const PLAIN_LENGTH = 200;
+/** A result repeats so much of its call's arguments, so that the two can be paired. */
+const PAIRING_LENGTH = 28;
 const REDRAW_MS = 250;
 
 /** Shows events. Diagnostics go to `err`; the model's own text goes to `text`. */
@@ -23,6 +25,10 @@ export class Display {
   #step = 0;
   #calls = 0;
   #doing = 'starting';
+  /** The names of the tools that run, by call id. */
+  readonly #running = new Map<string, string>();
+  /** Whether a question waits for its answer, with the cursor behind it. */
+  #asking = false;
 
   constructor(err: Output, text: Output, budget: Budget) {
     this.#err = err;
@@ -50,15 +56,14 @@ export class Display {
         this.#update(event.spent, 'going on');
         this.#showStatus();
         break;
-      case 'tool-start': {
-        const { name, raw, arguments: args } = event.call;
-        this.#doing = `running ${oneLine(name)}`;
-        const lead = `  → ${style('strong', oneLine(name))} `;
-        this.say(lead + this.#brief(raw ?? canonicalJson(args), `  → ${oneLine(name)} `));
+      case 'tool-start':
+        this.#running.set(event.call.id, oneLine(event.call.name));
+        this.#doing = runningWords([...this.#running.values()]);
+        this.#sayCall(event.call);
         break;
-      }
       case 'tool-end':
-        this.#calls += 1;
+        // A call that was refused never started.
+        if (!this.#running.has(event.call.id)) this.#sayCall(event.call);
         this.#toolEnded(event);
         break;
       case 'stall-warning': {
@@ -79,7 +84,18 @@ export class Display {
   /** A question: the cursor stays behind it, and no status line gets into its way. */
   ask(question: string): void {
     this.#write(question);
-    this.#doing = 'going on';
+    this.#asking = true;
+  }
+
+  /** Somebody typed a line: the cursor is below it, at the beginning of a line. */
+  typed(): void {
+    // Without a question it went to the end of the status line, which is now one above.
+    if (!this.#asking && this.#redrawing !== undefined) {
+      this.#hideStatus();
+      this.#err.write(LINE_UP + ERASE_LINE);
+      this.#showStatus();
+    }
+    this.#asking = false;
   }
 
   /** Nothing is shown from here on. */
@@ -88,9 +104,19 @@ export class Display {
     this.#text.end(undefined);
   }
 
+  #sayCall(call: ToolCall): void {
+    const name = oneLine(call.name);
+    const text = this.#brief(argumentsOf(call), `  → ${name} `);
+    this.say(`  → ${this.#err.style('strong', name)} ${text}`);
+  }
+
   #toolEnded({ call, ok, content, failure, note }: Extract<RunEvent, { type: 'tool-end' }>): void {
+    this.#calls += 1;
+    this.#running.delete(call.id);
+    this.#doing = runningWords([...this.#running.values()]);
     const { style } = this.#err;
-    const lead = `  ${ok ? '✓' : '✗'} ${oneLine(call.name)} `;
+    const args = shortened(argumentsOf(call), PAIRING_LENGTH);
+    const lead = `  ${ok ? '✓' : '✗'} ${oneLine(call.name)} ${args} `;
     const word = ok ? 'ok' : `failed (${failure ?? 'unknown'})`;
     const text = this.#brief(content, `${lead}${word} `);
     this.say(`${lead}${style(ok ? 'good' : 'bad', word)} ${style('quiet', text)}`);
@@ -107,7 +133,9 @@ export class Display {
   #write(text: string): void {
     this.#hideStatus();
     this.#text.endLine();
-    this.#err.write(text);
+    // What can't wait for the answer, as an interrupt, gets a line of its own.
+    this.#err.write(this.#asking ? `\n${text}` : text);
+    this.#asking = false;
   }
 
   #update(spent: Spent, doing: string): void {
@@ -120,11 +148,7 @@ export class Display {
   /** The beginning of a value, as much as has room behind what stands before it. */
   #brief(text: string, before: string): string {
     const { columns, terminal } = this.#err;
-    const room = terminal ? Math.max(20, columns - before.length) : PLAIN_LENGTH;
-    // Cut before as well as after: a value may be long, and what is made harmless may grow.
-    const line = oneLine(beginning(text, room));
-    if (line.length <= room && text.length <= room) return line;
-    return `${beginning(line, room - 1)}…`;
+    return shortened(text, terminal ? Math.max(20, columns - before.length) : PLAIN_LENGTH);
   }
 
   /** Draws the status line, and keeps it up to date. The cursor must be at the beginning of an empty line. */
@@ -159,6 +183,24 @@ export class Display {
     // One column less: some terminals wrap when the last one is written.
     return asManyAsFit(parts, this.#err.columns - 1);
   }
+}
+
+function argumentsOf({ raw, arguments: args }: ToolCall): string {
+  return raw ?? canonicalJson(args);
+}
+
+/** `running wait`, `running wait and 1 more`. */
+function runningWords([first, ...more]: readonly string[]): string {
+  if (first === undefined) return 'going on';
+  return `running ${first}${more.length === 0 ? '' : ` and ${more.length} more`}`;
+}
+
+/** Text on one line, of at most `room` characters. */
+function shortened(text: string, room: number): string {
+  // Cut before as well as after: a value may be long, and what is made harmless may grow.
+  const line = oneLine(beginning(text, room));
+  if (line.length <= room && text.length <= room) return line;
+  return `${beginning(line, room - 1)}…`;
 }
 
 function of(used: number, limit: number | undefined): string {

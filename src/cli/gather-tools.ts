@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { type AnyTool } from '../index.ts';
 import { compileInput } from '../run/schema.ts';
 import { checkTool } from '../run/tool.ts';
+import { codeOf } from '../store/store-errors.ts';
 import { CommandError } from './io.ts';
 import { readingTools, writingTools } from './tools/files.ts';
 import { type Root } from './tools/root.ts';
@@ -74,6 +75,12 @@ async function defaultExport(file: string, source: string): Promise<unknown> {
   try {
     loaded = await import(pathToFileURL(path).href);
   } catch (error) {
+    if (codeOf(error) === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?tsx?$/.test(path)) {
+      throw new CommandError(
+        `--tools ${source}: Node ${process.versions.node.split('.')[0]} can't load TypeScript: compile it, or write .mjs`,
+        { cause: error },
+      );
+    }
     const name = error instanceof Error ? error.name : 'Error';
     throw new CommandError(
       `--tools ${source}: it could not be loaded: ${oneLine(name)}: ${problemOf(error)}; mend the file (\`node ${source}\` shows where)`,

@@ -4,6 +4,7 @@
  * @module
  */
 import { createInterface } from 'node:readline';
+import { inspect } from 'node:util';
 import { type Ask, type Permit, type PermitRequest } from '../index.ts';
 import { canonicalJson } from '../transcript/index.ts';
 import { type Io } from './io.ts';
@@ -11,7 +12,6 @@ import { cut, harmless, oneLine, problemOf } from './words.ts';
 
 /** Whoever answers must see what they agree to; only a flood is cut. */
 const SHOWN = 4000;
-const YES: ReadonlySet<string> = new Set(['y', 'yes', 'a', 'always']);
 
 /** What only reads needs no leave. */
 export const permit: Permit = ({ tool }) => ({
@@ -21,36 +21,64 @@ export const permit: Permit = ({ tool }) => ({
 /**
  * Asks on the terminal; undefined where there is none.
  *
- * @param show is called with the question's text when it must appear, so that a display can make room.
+ * @param display makes room for a question, and is told of every line that is typed.
  */
 export function asker(
   { stdin, err }: Io,
-  show: (question: string) => void,
+  display: { ask: (question: string) => void; typed: () => void },
   signal: AbortSignal,
 ): Ask | undefined {
   if (!stdin.isTTY || !err.terminal) return undefined;
-  const nextLine = lineReader(stdin, signal);
+  const nextLine = lineReader(stdin, signal, () => display.typed());
   const always = new Set<string>();
   return async (request) => {
     const { name } = request.call;
     if (always.has(name)) return { allow: true };
-    show(questionText(request));
-    const answer = (await nextLine()).trim().toLowerCase();
-    if (answer === 'a' || answer === 'always') always.add(name);
-    return YES.has(answer) ? { allow: true } : { allow: false, reason: 'the user said no' };
+    display.ask(`${questionText(request)}\n${CHOICES}`);
+    for (;;) {
+      const answer = (await nextLine()).trim().toLowerCase();
+      // The empty line is a no, and so is the end of the input.
+      if (/^(n|no)?$/.test(answer)) return { allow: false, reason: 'the user said no' };
+      if (/^(a|always)$/.test(answer)) always.add(name);
+      if (always.has(name) || /^(y|yes)$/.test(answer)) return { allow: true };
+      display.ask(`  That is none of the answers.\n${CHOICES}`);
+    }
   };
 }
 
-function questionText({ call }: PermitRequest): string {
-  const args = harmless(cut(canonicalJson(call.arguments), SHOWN));
-  return `May ${oneLine(call.name)} run?\n  ${args}\n  y yes, n no (default), a always for this tool: `;
+const CHOICES = '  y yes, n no (default), a always for this tool: ';
+
+/** What the tool will get; a schema may have changed what the model wrote. */
+function questionText({ call, arguments: given }: PermitRequest): string {
+  const wrote = canonicalJson(call.arguments);
+  const gets = jsonOf(given);
+  // Compared before they are cut: what isn't shown may be what differs.
+  const model = wrote === gets ? '' : `\n  (the model wrote ${shown(wrote)})`;
+  return `May ${oneLine(call.name)} run?\n  ${shown(gets)}${model}`;
+}
+
+function shown(text: string): string {
+  return harmless(cut(text, SHOWN));
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return canonicalJson(value);
+  } catch {
+    // A schema may make anything of its input, as dates or maps.
+    return inspect(value, { depth: 9 });
+  }
 }
 
 /**
  * Lines from a terminal; empty when there are no more. It listens all the time and drops what nobody waits
  * for, so that keys pressed before a question appeared don't answer it.
  */
-function lineReader(input: NodeJS.ReadStream, signal: AbortSignal): () => Promise<string> {
+function lineReader(
+  input: NodeJS.ReadStream,
+  signal: AbortSignal,
+  onLine: () => void,
+): () => Promise<string> {
   let give: ((line: string) => void) | undefined;
   let over = false;
   const end = (): void => {
@@ -59,7 +87,10 @@ function lineReader(input: NodeJS.ReadStream, signal: AbortSignal): () => Promis
   };
   // Not as a terminal: the terminal's own line mode keeps Ctrl-C a signal.
   createInterface({ input, terminal: false })
-    .on('line', (line) => give?.(line))
+    .on('line', (line) => {
+      onLine();
+      give?.(line);
+    })
     .on('close', end);
   signal.addEventListener('abort', end, { once: true });
   return () =>

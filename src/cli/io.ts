@@ -36,6 +36,7 @@ const FORMATS = {
 
 /** Back to the beginning of the terminal's line, and erase it. */
 export const ERASE_LINE = '\r\u001b[2K';
+export const LINE_UP = '\u001b[1A';
 
 /** A stream to write to. A reader that has gone away (`| head`) is no error: what follows is dropped. */
 export class Output {

@@ -82,7 +82,10 @@ function createProgram(): Command {
     .configureOutput({
       writeOut: (text) => io.out.write(text),
       writeErr: (text) => io.err.write(text),
-      outputError: (text, write) => write(`hashtape: ${harmless(text).replace(/^error: /, '')}`),
+      outputError: (text, write) => {
+        const message = harmless(text).replace(/^error: /, 'hashtape: ');
+        write(message.replace(/too many .*'run'.*/, '$& Put the task in quotes.'));
+      },
     });
 }
 

@@ -5,7 +5,6 @@
  * @module
  */
 // Not from the index, which would load the whole loop for `show`.
-import { type BudgetName } from '../run/budget.ts';
 import { type Outcome, type StopReason } from '../run/outcome.ts';
 import { type Style } from './io.ts';
 import { count, cut, dollars, duration, number, oneLine } from './words.ts';
@@ -26,9 +25,17 @@ const REASONS: Readonly<Record<StopReason, string>> = {
   record_error: 'the transcript could not be written',
 };
 
-/** A stop reason in words; undefined for one that isn't ours. */
-export function stopWords(reason: string): string | undefined {
-  return Object.entries(REASONS).find(([known]) => known === reason)?.[1];
+/** What a recorded budget holds; what a file says may be of any type. */
+type Used = { readonly name?: unknown; readonly used?: unknown; readonly limit?: unknown };
+
+/** A stop reason in words; undefined for one that isn't ours. @param budget the one that stopped the run. */
+export function stopWords(reason: string, budget: Used = {}): string | undefined {
+  const words = Object.entries(REASONS).find(([known]) => known === reason)?.[1];
+  const { name, used, limit } = budget;
+  // A turn is estimated before it is paid for, so a run may stop before all is spent.
+  const early = typeof used === 'number' && typeof limit === 'number' && used < limit;
+  if (!early || (name !== 'tokens' && name !== 'usd')) return words;
+  return words?.replace('is used up', 'leaves no room for another turn');
 }
 
 const CLAIM_LENGTH = 100;
@@ -45,6 +52,7 @@ export function report(outcome: Outcome, hadCheck: boolean, style: Style): strin
     ['verified', style(look, oneLine(verification(outcome, hadCheck)))],
     ['spent', spending(outcome)],
     ['record', `${file}, ${count(records, 'record')}, ${sealed ? 'sealed' : 'open'}`],
+    ...(outcome.reason === 'record_error' && !sealed ? [['', UNRECORDED]] : []),
     ['head', head],
     ['check it', `hashtape verify ${quoted(file)}`],
   ];
@@ -52,19 +60,22 @@ export function report(outcome: Outcome, hadCheck: boolean, style: Style): strin
   return ['', ...lines].join('\n');
 }
 
+/** What a failed write means for the record, and for the world. */
+const UNRECORDED =
+  'what was written holds, but is not sealed; a tool whose result could not be written has run';
+
+/** `the step budget is used up: 2 of 2 steps (step_budget)`. */
 function stopped({ reason, budget, error }: Outcome): string {
-  const limit =
-    budget === undefined
-      ? ''
-      : `: ${amountWords(budget.name, budget.used)} of ${amountWords(budget.name, budget.limit)}`;
-  return `${REASONS[reason]}${limit} (${reason})${error === undefined ? '' : `: ${error}`}`;
+  const why = stopWords(reason, budget) ?? reason;
+  const amount = budget === undefined ? '' : `: ${amountWords(budget)}`;
+  const left = why === REASONS[reason] ? '' : ' spent';
+  return `${why}${amount}${left} (${reason})${error === undefined ? '' : `: ${error}`}`;
 }
 
-function amountWords(name: BudgetName, amount: number): string {
-  if (name === 'usd') return dollars(amount);
-  if (name === 'seconds') return duration(amount);
-  const nouns = { steps: 'step', tokens: 'token', toolCalls: 'tool call' } as const;
-  return count(amount, nouns[name]);
+function amountWords({ name, used, limit }: NonNullable<Outcome['budget']>): string {
+  if (name === 'usd') return `${dollars(used)} of ${dollars(limit)}`;
+  if (name === 'seconds') return `${duration(used)} of ${duration(limit)}`;
+  return `${number(used)} of ${number(limit)} ${name === 'toolCalls' ? 'tool calls' : name}`;
 }
 
 function verification({ check, reason }: Outcome, hadCheck: boolean): string {
@@ -86,6 +97,6 @@ function spending({ spent }: Outcome): string {
 }
 
 /** A path as a shell takes it. */
-function quoted(path: string): string {
+export function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

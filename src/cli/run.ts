@@ -8,7 +8,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { run, systemClock, type Outcome, type Price, type RunOptions } from '../index.ts';
 import { prepare } from '../run/settings.ts';
 import { createTranscript, StoreError, type TranscriptStore } from '../store/index.ts';
-import { chooseModel } from './choose-model.ts';
+import { chooseModel, EXAMPLE } from './choose-model.ts';
 import { Display } from './display.ts';
 import { asker, permit, takeInterrupts } from './interaction.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
@@ -47,7 +47,12 @@ OPENAI_BASE_URL, ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL; ollama:NAME is a loca
 Ollama (OLLAMA_HOST); scripted:FILE needs no model at all. Without --model,
 HASHTAPE_MODEL is taken, else the first model of a local Ollama.
 
-The file tools stay below the root. The shell does not: it can do all that you can.
+scripted:FILE is JSON: {"turns": [{"content": "text", "tool_calls": [{"name": "add",
+"arguments": {"a": 2}}]}, "the answer"]}, a turn for each time that the model is asked.
+
+Built-in tools: fs is list_files, read_file and search_files; fs:write adds write_file
+and edit_file; shell is run_command. The file tools stay below the root. The shell
+does not: it can do all that you can.
 
 The model's text goes to stdout, everything else to stderr. Ctrl-C ends the run and
 seals its transcript.
@@ -56,8 +61,8 @@ Exit status: 0 the model ended the run by itself and the check, if there is one,
 held; 1 something else stopped it, or the check failed; 2 it could not be started.
 
 Examples:
-  hashtape run --model scripted:examples/scripted-add.json \\
-    --tools examples/tools-add.mjs "What is 2 + 40?"
+  hashtape run --model scripted:${EXAMPLE.script} \\
+    --tools ${EXAMPLE.tools} "What is 2 + 40?"
   hashtape run --model openai:gpt-5-mini --with fs --max-tokens 50000 \\
     "Which files here have no tests?"
   hashtape run --with fs:write --with shell --ask --check "npm test" \\
@@ -83,17 +88,21 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
     .addOption(file.default([], 'none').argParser(add))
     .addOption(builtIn.default([], 'none').argParser(addBuiltIn))
     .option('--root <dir>', 'the folder of the built-in tools and of --check', '.')
-    .option('--ask', "ask before every tool that isn't read-only")
+    .option('--ask', "ask before every tool that isn't read-only; waiting counts as run time")
     .option('--check <command>', 'run this at the end, in the root; exit status 0 means success')
     .option('--max-steps <n>', 'model turns', wholeNumber, 50)
     .option('--max-tokens <n>', 'tokens in all', wholeNumber)
     .option('--max-usd <usd>', 'US dollars', amount)
     .option('--max-seconds <n>', 'seconds', amount)
-    .option('--max-tool-calls <n>', 'tool calls', wholeNumber)
+    .option(
+      '--max-tool-calls <n>',
+      'tool calls; when they are used up there is no further turn, so allow one more than you expect',
+      wholeNumber,
+    )
     .option('--sentinel <text>', 'end the run at an answer that holds this text')
     .option('--stop-on-stall', 'end the run when it goes round in circles (default: a warning)')
     .option('-o, --out <file>', 'the transcript (default: runs/<UTC time>-<task>.jsonl)')
-    .option('--json', 'print the outcome as one line of JSON instead of the text')
+    .option('--json', "print the outcome as one line of JSON on stdout instead of the model's text")
     .addHelpText('after', HELP)
     .action(async (task: string, flags: Flags) => {
       exit(await runTask(task, flags, io));
@@ -113,6 +122,8 @@ function addBuiltIn(value: string, list: readonly BuiltIn[]): readonly BuiltIn[]
 async function runTask(task: string, flags: Flags, io: Io): Promise<ExitStatus> {
   const { err, out } = io;
   const price = priceOf(flags);
+  // The task first: whoever forgot it shouldn't have to find a model before being told.
+  refuseBad({ task, model: () => Promise.reject(new Error('no model yet')) });
   const root = await rootFolder(flags.root);
   const tools = await gatherTools(flags.tools, flags.with, root);
   const say = (text: string): void => err.line(text);
@@ -180,10 +191,11 @@ async function createOut(out: string | undefined, task: string): Promise<Transcr
       if (!(error instanceof StoreError)) throw error;
       const taken = error.code === 'exists' || error.code === 'locked';
       if (taken && out === undefined) continue;
-      throw new CommandError(
-        `the transcript can't be begun: ${oneLine(error.message)}; --out FILE names another place`,
-        { cause: error },
-      );
+      // Where a name is taken, the message says itself what to do.
+      const advice = error.code === 'exists' ? '' : '; --out FILE names another place';
+      throw new CommandError(`the transcript can't be begun: ${oneLine(error.message)}${advice}`, {
+        cause: error,
+      });
     }
   }
 }
@@ -210,7 +222,7 @@ async function runLive(
   const display = new Display(io.err, text, options.budget ?? {});
   const signal = takeInterrupts((what) => display.say(what));
   const { ask: wanted } = flags;
-  const ask = wanted && asker(io, (question) => display.ask(question), signal);
+  const ask = wanted && asker(io, display, signal);
   if (wanted && ask === undefined) {
     io.err.line(
       "--ask: there is no terminal to ask on, so every tool that isn't read-only is denied",

@@ -57,11 +57,11 @@ function turnLines(payload: JsonObject, view: View): readonly string[] | null {
   const { content, tool_calls: calls, usage, stop, provider, failed_attempts: failed } = payload;
   if (typeof content !== 'string' || !isJsonArray(calls)) return null;
   const odd = stop === 'end' ? undefined : stop;
-  const counted = isJsonObject(usage) ? members(usage, ([, tokens]) => tokens !== null) : 'unknown';
+  const counted = usageText(usage);
   return [
     ...(content === '' ? [] : block(content, view)),
     ...calls.flatMap((call) => callLines(call, view)),
-    ...fields({ 'failed attempts': failed, stop: odd, provider, usage: counted }, view),
+    ...fields({ failed: attemptsText(failed), stop: odd, provider, usage: counted }, view),
   ];
 }
 
@@ -73,30 +73,52 @@ function callLines(call: JsonValue, view: View): readonly string[] {
 }
 
 function resultLines(payload: JsonObject, view: View): readonly string[] | null {
-  const { call, name, ok, value, error, failure, note, permit } = payload;
+  const { call, name, ok, value, error, failure, note, permit, given } = payload;
   if (typeof name !== 'string' || typeof ok !== 'boolean') return null;
   const kind = typeof failure === 'string' ? ` (${oneLine(failure)})` : '';
   const verdict = ok ? view.style('good', 'ok') : view.style('bad', `failed${kind}`);
   return [
     `  ${view.style('strong', oneLine(name))} ${verdict}${tag(call, view)}`,
     ...block(textOf(ok ? value : error), view),
-    ...fields({ note, permission: permitWords(permit) }, view),
+    ...fields({ given: textOf(given), note, permit: permitWords(permit) }, view),
   ];
 }
 
 function finalLines(payload: JsonObject, view: View): readonly string[] | null {
-  const { reason, content, check, budget, error } = payload;
+  const { reason, content, check, budget, error, failed_attempts: failed } = payload;
   if (typeof reason !== 'string') return null;
-  const why = stopWords(reason);
+  const why = stopWords(reason, isJsonObject(budget) ? budget : {});
   const stopped = why === undefined ? reason : `${why} (${reason})`;
   const verified = checkWords(check);
   const totals = members(payload, ([name]) => !NO_TOTALS.has(name));
-  return fields({ stopped, budget, error, claimed: content, verified, totals }, view);
+  const attempts = attemptsText(failed);
+  return fields(
+    { stopped, budget, error, failed: attempts, claimed: content, verified, totals },
+    view,
+  );
 }
 
 const NO_TOTALS: ReadonlySet<string> = new Set(
   'reason content check budget error at failed_attempts'.split(' '),
 );
+
+/** A line each: `overloaded (usage unknown)`. */
+function attemptsText(attempts: JsonValue | undefined): string {
+  if (!isJsonArray(attempts)) return textOf(attempts);
+  const lines = attempts.map((attempt) => {
+    if (!isJsonObject(attempt)) return textOf(attempt);
+    const { error, usage, ...more } = attempt;
+    const rest = members(more);
+    const cost = usage === undefined ? 'no usage' : `usage ${usageText(usage)}`;
+    return `${textOf(error)} (${cost}${rest === '' ? '' : `, ${rest}`})`;
+  });
+  return lines.join('\n');
+}
+
+function usageText(usage: JsonValue | undefined): string {
+  if (!isJsonObject(usage)) return 'unknown';
+  return members(usage, ([, tokens]) => tokens !== null) || 'unknown';
+}
 
 function checkWords(check: JsonValue | undefined): JsonValue | undefined {
   if (check === null) return 'not checked';

@@ -3,13 +3,14 @@
  *
  * @module
  */
+import { stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { type Command } from 'commander';
 import { readRecords } from '../store/index.ts';
 import { type Verdict } from '../transcript/index.ts';
 import { CommandError, type ExitStatus, type Io, type Output } from './io.ts';
 import { recordLines } from './show-record.ts';
-import { faultWords, judge, meaning, standing } from './verdict.ts';
+import { accessProblem, faultWords, judge, meaning, standing } from './verdict.ts';
 import { oneLine } from './words.ts';
 
 interface Flags {
@@ -38,15 +39,21 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
 
 async function show(file: string, { full, ...wanted }: Flags, io: Io): Promise<ExitStatus> {
   const { out } = io;
-  const judged = await judge(file, wanted, io.err);
-  if ('problem' in judged) throw new CommandError(`${oneLine(file)} ${oneLine(judged.problem)}`);
+  const judged = await stat(file).then(
+    (found) =>
+      found.isDirectory()
+        ? { problem: 'it is a folder; name one of the files in it' }
+        : judge(file, wanted, io.err),
+    (error: unknown) => ({ problem: accessProblem(error) }),
+  );
+  if ('problem' in judged) throw new CommandError(`${oneLine(file)}: ${oneLine(judged.problem)}`);
   const { verdict } = judged;
   if (!(await print(file, verdict, full === true, out))) {
     throw new CommandError(`${oneLine(file)} was changed while it was read; show it again`);
   }
   const { fault } = verdict;
   if (fault === undefined) {
-    out.line(`${out.style('good', 'intact')}  ${standing(verdict)}`);
+    out.line(`${out.style('good', 'intact')} ${standing(verdict, out.style)}`);
     return 0;
   }
   out.line(`${out.style('bad', 'FAULT')}  ${faultWords(fault)}\n       ${meaning(fault, verdict)}`);

@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { verifyFile } from '../store/index.ts';
+import { codeOf } from '../store/store-errors.ts';
 import {
   isJsonObject,
   parseJson,
@@ -15,10 +16,10 @@ import {
   type Verdict,
   type VerifyOptions,
 } from '../transcript/index.ts';
-import { progressOf, type Output } from './io.ts';
-import { count, oneLine } from './words.ts';
+import { progressOf, type Output, type Style } from './io.ts';
+import { count, oneLine, problemOf } from './words.ts';
 
-/** What was found about a file; without a verdict it couldn't be graded, as it … (the problem). */
+/** What was found about a file; without a verdict it couldn't be graded, and the problem says why. */
 export type Judged = { readonly verdict: Verdict } | { readonly problem: string };
 
 /** Verifies a file, with progress where that takes long. */
@@ -28,15 +29,25 @@ export async function judge(file: string, options: VerifyOptions, err: Output): 
   progress.done();
   const { fault } = verdict;
   if (fault?.reason === 'unreadable') {
-    return { problem: `can't be read: ${fault.detail}; check the path` };
+    return { problem: unreadable(fault.detail) };
   }
   if (fault?.line === 1 && (await isAuditLog(file).catch(() => false))) {
     return {
       problem:
-        'is an audit log of tiny_computer_agent, which this version does not grade; nothing is said about it',
+        'it is an audit log of tiny_computer_agent, which this version does not grade; nothing is said about it',
     };
   }
   return { verdict };
+}
+
+/** Why a file that couldn't even be looked at isn't graded. */
+export function accessProblem(error: unknown): string {
+  if (codeOf(error) === 'ENOENT') return 'there is no such file; check the path';
+  return unreadable(problemOf(error));
+}
+
+function unreadable(why: string): string {
+  return `it can't be read: ${why}; check the path`;
 }
 
 /** How much of a file is looked at to tell what it is. */
@@ -57,20 +68,35 @@ async function isAuditLog(file: string): Promise<boolean> {
   });
 }
 
-/** `record 3 (line 4): hash_mismatch: …`. */
-export function faultWords({ seq, line, reason, detail, expected }: Fault): string {
-  const wanted = expected === undefined ? '' : ` (expected ${oneLine(expected)})`;
-  return `record ${seq} (line ${line}): ${reason}: ${oneLine(detail)}${wanted}`;
+/** `record 3 (line 4): hash_mismatch: …`, or `at the end, after record 6: not_sealed: …`. */
+export function faultWords(fault: Fault): string {
+  const { seq, line, reason } = fault;
+  const end = seq === 0 ? 'in an empty file' : `at the end, after record ${seq - 1}`;
+  const place = AT_THE_END.has(reason) ? end : `record ${seq} (line ${line})`;
+  return `${place}: ${reason}: ${oneLine(detailWords(fault))}`;
 }
 
-/** `13 records, sealed, head 9f3c0a…`. */
-export function standing({ count: records, sealed, head }: Verdict): string {
-  return `${count(records, 'record')}, ${sealed ? 'sealed' : 'open'}, head ${head.slice(0, 16)}…`;
+/** As much of a hash as tells two apart. */
+const SHORT_HASH = 16;
+
+function detailWords({ reason, detail, expected }: Fault): string {
+  if (expected === undefined) return detail;
+  const claimed = /^hash is (\w+)$/.exec(detail)?.[1];
+  if (reason !== 'hash_mismatch' || claimed === undefined)
+    return `${detail} (expected ${expected})`;
+  const [claim, content] = [claimed, expected].map((hash) => `${hash.slice(0, SHORT_HASH)}…`);
+  return `the line claims hash ${claim}, its content hashes to ${content}`;
+}
+
+/** `13 records, sealed`, and below it all digits of the head, to be kept or compared. */
+export function standing({ count: records, sealed, head }: Verdict, style: Style): string {
+  const words = `${count(records, 'record')}, ${sealed ? 'sealed' : 'open'}`;
+  return `${words}\n${style('quiet', `       head ${head}`)}`;
 }
 
 /** What a fault means, and what it doesn't, in a sentence or two. */
 export function meaning({ reason }: Fault, { count: records }: Verdict): string {
-  if (WHOLE_FILE.has(reason)) return MEANINGS[reason];
+  if (reason === 'unreadable' || AT_THE_END.has(reason)) return MEANINGS[reason];
   const before =
     records === 0
       ? 'No record comes before it'
@@ -79,12 +105,8 @@ export function meaning({ reason }: Fault, { count: records }: Verdict): string 
   return `${MEANINGS[reason]} ${before}${after}.`;
 }
 
-const WHOLE_FILE: ReadonlySet<Reason> = new Set([
-  'unreadable',
-  'not_sealed',
-  'count_mismatch',
-  'head_mismatch',
-]);
+/** Faults of a file whose records all hold. */
+const AT_THE_END: ReadonlySet<Reason> = new Set(['not_sealed', 'count_mismatch', 'head_mismatch']);
 
 const DAMAGED =
   'This line is not a record as hashtape writes it: the file was damaged or edited, or is no transcript.';

@@ -6,12 +6,11 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
-import { codeOf } from '../store/store-errors.ts';
 import { compareCodePoints, type VerifyOptions } from '../transcript/index.ts';
 import { CommandError, type ExitStatus, type Io, type Output, type Style } from './io.ts';
 import { wholeNumber } from './options.ts';
-import { faultWords, judge, meaning, standing, type Judged } from './verdict.ts';
-import { harmlessJson, oneLine, problemOf } from './words.ts';
+import { accessProblem, faultWords, judge, meaning, standing, type Judged } from './verdict.ts';
+import { harmlessJson, oneLine } from './words.ts';
 
 const HELP = `
 A folder stands for its *.jsonl files, at any depth.
@@ -30,8 +29,9 @@ Examples:
 
 /** Said once when everything holds: what a chain without signatures can't show. */
 const CAVEAT = `Unsigned: this shows that the records fit together, not who wrote them. It does
-not catch someone who rewrote a file to its end with new hashes; comparing the
-head with one that was kept elsewhere (--head) does.`;
+not catch someone who rewrote a file to its end with new hashes. To catch that,
+keep the 64 digits after \`head\` where the writer can't reach them, and verify the
+file against them later: --head DIGITS.`;
 
 /** Declares the command. */
 export function register(command: Command, io: Io, exit: (status: number) => void): void {
@@ -81,8 +81,7 @@ async function verify(
 async function grade(target: Target, wanted: VerifyOptions, err: Output): Promise<Judged> {
   const { file, problem } = target;
   if (problem !== undefined) return { problem };
-  const judged = await judge(file, wanted, err);
-  return 'problem' in judged ? { problem: `it ${judged.problem}` } : judged;
+  return judge(file, wanted, err);
 }
 
 /** A file to verify, or why it can't be. */
@@ -102,9 +101,7 @@ async function targetsOf(path: string): Promise<readonly Target[]> {
     if (files.length > 0) return files.toSorted(compareCodePoints).map((file) => ({ file }));
     return [{ file: path, problem: 'the folder holds no *.jsonl file; name the files' }];
   } catch (error) {
-    const isMissing = codeOf(error) === 'ENOENT';
-    const problem = isMissing ? 'there is no such file' : `it can't be read: ${problemOf(error)}`;
-    return [{ file: path, problem: `${problem}; check the path` }];
+    return [{ file: path, problem: accessProblem(error) }];
   }
 }
 
@@ -118,7 +115,7 @@ function jsonOf(file: string, judged: Judged): string {
   return harmlessJson(JSON.stringify({ file, graded, ...(graded ? judged.verdict : judged) }));
 }
 
-/** `ok  file  13 records, sealed, head 9f3c…`, or the fault and below it what it means. */
+/** `ok  file  13 records, sealed` and below it the head, or the fault and below it what it means. */
 function inWords(file: string, judged: Judged, style: Style): string {
   const name = oneLine(file);
   if ('problem' in judged) {
@@ -126,6 +123,6 @@ function inWords(file: string, judged: Judged, style: Style): string {
   }
   const { verdict } = judged;
   const { fault } = verdict;
-  if (fault === undefined) return `${style('good', 'ok')}     ${name}  ${standing(verdict)}`;
+  if (fault === undefined) return `${style('good', 'ok')}     ${name}  ${standing(verdict, style)}`;
   return `${style('bad', 'FAULT')}  ${name}  ${faultWords(fault)}\n       ${meaning(fault, verdict)}`;
 }

@@ -4,7 +4,8 @@
  * @module
  */
 import { createServer, type Server } from 'node:http';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -136,6 +137,38 @@ describe('with a local Ollama', () => {
     expect(keys).toEqual([`Bearer ${key}`]);
     expect(stdout + stderr + readFileSync(join(folder, 'a.jsonl'), 'utf8')).not.toContain('secret');
     expect(stderr).toContain('model openai:gpt-5,');
+  });
+
+  test('an SDK that is not installed is found before anything is written', async () => {
+    const copy = join(folder, 'package');
+    const root = new URL('../../', import.meta.url);
+    for (const part of ['dist', 'package.json']) {
+      cpSync(new URL(part, root), join(copy, part), { recursive: true });
+    }
+    mkdirSync(join(copy, 'node_modules/@standard-schema'), { recursive: true });
+    for (const name of ['commander', 'ajv', '@standard-schema/spec']) {
+      symlinkSync(new URL(`node_modules/${name}`, root), join(copy, 'node_modules', name));
+    }
+    const main = join(copy, 'dist/cli/main.js');
+    const env = {
+      ...bareEnv(folder),
+      OLLAMA_HOST: host,
+      OPENAI_API_KEY: 'x',
+      ANTHROPIC_API_KEY: 'x',
+    };
+    for (const [model, name] of [
+      ['openai:gpt-5', 'openai'],
+      ['anthropic:claude', '@anthropic-ai/sdk'],
+      ['ollama:tiny', 'openai'],
+    ] as const) {
+      const args = [main, 'run', '--model', model, 'Say hello.'];
+      const { status, stderr } = await execute(process.execPath, args, { cwd: folder, env });
+      expect(status, stderr).toBe(2);
+      expect(stderr).toBe(
+        `hashtape: the package ${name} is not installed: run \`npm install ${name}\`\n`,
+      );
+    }
+    expect(existsSync(join(folder, 'runs'))).toBe(false);
   });
 
   test('an address alone is enough', async () => {

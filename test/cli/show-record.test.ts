@@ -16,7 +16,7 @@ const name = fc.constantFrom(
     ' ',
   ),
   ...'failure note permit call reason check id arguments raw failed_attempts detail'.split(' '),
-  ...'decision asked input'.split(' '),
+  ...'decision asked input given streamed budget used limit'.split(' '),
 );
 const { value } = fc.letrec((tie) => ({
   value: fc.oneof(
@@ -44,6 +44,41 @@ test('any payload of any kind', () => {
     ),
     { numRuns: 500 },
   );
+});
+
+test.each([
+  [
+    'tool',
+    '{"call":"c1","name":"add","ok":true,"value":3,"given":{"a":1},"permit":{"decision":"allow","asked":true}}',
+    ['  add ok  [c1]', '  3', '  given     {"a":1}', '  permit    allow, a person was asked'],
+  ],
+  [
+    'assistant',
+    '{"content":"","tool_calls":[],"usage":{"input":9,"output":null},"stop":"end","failed_attempts":[{"error":"503: busy","usage":null},{"error":"429"},{"error":"cut","usage":{"input":4,"output":null},"streamed":7},"odd"]}',
+    [
+      '  failed    503: busy (usage unknown)',
+      '            429 (no usage)',
+      '            cut (usage input 4, streamed 7)',
+      '            odd',
+      '  usage     input 9',
+    ],
+  ],
+  [
+    'final',
+    '{"reason":"token_budget","content":"","check":null,"budget":{"name":"tokens","limit":10,"used":4},"failed_attempts":[{"error":"x","usage":null}]}',
+    [
+      '  stopped   the token budget leaves no room for another turn (token_budget)',
+      '  budget    name tokens, limit 10, used 4',
+      '  failed    x (usage unknown)',
+      '  verified  not checked',
+    ],
+  ],
+])('a record of kind %s', (kind, line, shown) => {
+  const parsed = parseJson(line);
+  // As above.
+  const payload = (parsed as { value: JsonObject }).value;
+  const lines = recordLines({ seq: 3, kind, payload, prev: '', hash: '' }, view);
+  expect(lines.slice(1)).toEqual(shown);
 });
 
 test('a value that JavaScript would spell otherwise keeps its spelling', () => {

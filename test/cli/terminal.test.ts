@@ -101,6 +101,18 @@ function onPty(args: readonly string[], env: Record<string, string> = {}): Runni
   }));
 }
 
+const asking = (model: string): string[] => [
+  'run',
+  '--model',
+  model,
+  '--tools',
+  'tools.mjs',
+  '--ask',
+  '-o',
+  'a.jsonl',
+  'x',
+];
+
 const transcript = (): string => readFileSync(join(folder, 'a.jsonl'), 'utf8');
 
 describe('signals', () => {
@@ -197,7 +209,7 @@ onTerminal(`on a terminal${why}`, () => {
       'model scripted:s.json, transcript a.jsonl',
       'Looking.',
       '  → press {}',
-      '  ✓ press ok pressed',
+      '  ✓ press {} ok pressed',
       'Done.',
       '',
       'stopped   the model asked for no more tools (no_tool_calls)',
@@ -265,7 +277,6 @@ onTerminal(`on a terminal${why}`, () => {
     ['y', 'pressed', 'allow'],
     ['n', 'denied: the user said no', 'deny'],
     ['', 'denied: the user said no', 'deny'],
-    ['yess', 'denied: the user said no', 'deny'],
   ])('--ask answered %j', async (answer, result, decision) => {
     const running = onPty([
       'run',
@@ -283,6 +294,46 @@ onTerminal(`on a terminal${why}`, () => {
     await running.ended;
     expect(running.stdout).toContain(result);
     expect(transcript()).toContain(`"permit":{"asked":true,"decision":"${decision}"`);
+  });
+
+  test('--ask: anything else is asked again, and the end of the input is a no', async () => {
+    const running = onPty(asking(script(call('press'), 'x')));
+    await running.printed(/for this tool: $/);
+    running.process.stdin!.write('yess\n');
+    await running.printed(/That is none of the answers\.\r\n.*for this tool: $/);
+    expect(running.stdout.match(/May press run/g)).toHaveLength(1);
+    running.process.stdin!.write('\u0004');
+    await expect(running.ended).resolves.toBe(0);
+    expect(running.stdout).toContain('denied: the user said no');
+  });
+
+  test.each([
+    ['differs', '1', /^\{"a":"1","b":"\\u202e"\}$/, /^\{"a":"1","b":"2"\}$/],
+    // Of the same length, so that only the part that is cut tells them apart.
+    ['differs behind the cut', 'x'.repeat(5000), /x… \(1,016 more/, /x… \(1,016 more/],
+  ])('--ask shows what the tool gets, and what the model wrote: it %s', async (_, a, got, said) => {
+    writeFileSync(
+      join(folder, 'tools.mjs'),
+      `const change = (value) => ({ value: { ...value, b: '\\u202e' } });
+      const standard = { version: 1, vendor: 'x', validate: change, jsonSchema: { input: () => ({ type: 'object' }) } };
+      export default { name: 'press', description: '', input: { '~standard': standard }, execute: () => 'pressed' };`,
+    );
+    const running = onPty(asking(script(call('press', { a, b: '2' }), 'x')));
+    await running.printed(/for this tool: $/);
+    const [, gets, wrote] =
+      /run\?\r\n  (.*)\r\n  \(the model wrote (.*)\)\r\n/.exec(running.stdout) ?? [];
+    expect(gets).toMatch(got);
+    expect(wrote).toMatch(said);
+    running.process.stdin!.write('y\n');
+    await expect(running.ended).resolves.toBe(0);
+  });
+
+  test('a line typed while a status is shown leaves nothing of it on the screen', async () => {
+    const running = onPty(asking(script({ content: 'late', delay: 500 })));
+    await running.printed(/waiting for the model/);
+    running.process.stdin!.write('y\n');
+    await running.ended;
+    expect(running.stdout).toMatch(/y\r\n(\r\u001b\[2K[^\r]*)*\r\u001b\[2K\u001b\[1A\r\u001b\[2K/);
   });
 
   test('--ask: always asks once a tool; keys pressed before a question answer nothing', async () => {

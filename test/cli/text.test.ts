@@ -8,7 +8,8 @@ import { describe, expect, test } from 'vitest';
 import { harmless, harmlessJson, oneLine } from '../../src/cli/words.ts';
 import { type Output } from '../../src/cli/io.ts';
 import { MEANINGS } from '../../src/cli/verdict.ts';
-import { stopWords } from '../../src/cli/report.ts';
+import { report, stopWords } from '../../src/cli/report.ts';
+import { type Outcome } from '../../src/run/outcome.ts';
 import { TextStream } from '../../src/cli/display.ts';
 import { beginning, count, cut, dollars, duration, number } from '../../src/cli/words.ts';
 
@@ -121,6 +122,58 @@ describe('words', () => {
   test('a reason that is not ours has no words', () => {
     expect(stopWords('aborted')).toBe('it was aborted');
     expect(stopWords('toString')).toBeUndefined();
+  });
+
+  test('a record that failed: what holds, and what may have happened all the same', () => {
+    const spent = { steps: 1, toolCalls: 1, tokens: 9, estimatedTokens: 0, usd: null, seconds: 1 };
+    const outcome: Outcome = {
+      reason: 'record_error',
+      answer: '',
+      check: null,
+      verified: null,
+      spent,
+      error: 'the disk is full',
+      transcript: { location: 'a.jsonl', count: 2, head: 'ff', sealed: false },
+    };
+    const lines = report(outcome, false, (_look, text) => text).split('\n');
+    expect(lines[1]).toBe(
+      'stopped   the transcript could not be written (record_error): the disk is full',
+    );
+    const at = lines.indexOf('record    a.jsonl, 2 records, open');
+    expect(lines[at + 1]).toBe(
+      '          what was written holds, but is not sealed; a tool whose result could not be written has run',
+    );
+  });
+
+  test.each([
+    ['usd', 0, 0.000_001, 'leaves no room for another turn: $0 of $0.000001 spent'],
+    ['usd', 2, 1, 'is used up: $2 of $1'],
+    ['tokens', 120, 150, 'leaves no room for another turn: 120 of 150 tokens spent'],
+    ['tokens', 180, 150, 'is used up: 180 of 150 tokens'],
+    ['toolCalls', 1, 1, 'is used up: 1 of 1 tool calls'],
+    ['steps', 0, 0, 'is used up: 0 of 0 steps'],
+    ['seconds', 1, 2, 'is used up: 1.0 s of 2.0 s'],
+  ] as const)('the %s budget, %d of %d', (name, used, limit, words) => {
+    const reasons = {
+      usd: 'cost_budget',
+      tokens: 'token_budget',
+      toolCalls: 'tool_call_budget',
+      steps: 'step_budget',
+      seconds: 'time_budget',
+    } as const;
+    const spent = { steps: 0, toolCalls: 0, tokens: 0, estimatedTokens: 0, usd: null, seconds: 0 };
+    const outcome: Outcome = {
+      reason: reasons[name],
+      answer: '',
+      check: null,
+      verified: null,
+      spent,
+      budget: { name, used, limit },
+      transcript: { location: 'a.jsonl', count: 2, head: 'ff', sealed: true },
+    };
+    expect(report(outcome, false, (_look, text) => text)).toContain(
+      `budget ${words} (${reasons[name]})\n`,
+    );
   });
 
   test('every fault has a meaning that ends as a sentence', () => {
