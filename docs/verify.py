@@ -20,7 +20,7 @@ import sys
 GENESIS = "0" * 64
 MAX_LINE = 64 * 1024 * 1024
 MAX_READ = 256 * 1024  # a longer line that isn't canonical JSON is only called that (section 5)
-MAX_DEPTH = 1000000
+MAX_DEPTH = 1000000  # of containers that have members
 FIELDS = ("hash", "kind", "payload", "prev", "seq")
 HEX64 = re.compile(r"[0-9a-f]{64}")
 SPACE = re.compile(r"[ \t\n\r]*")
@@ -32,6 +32,7 @@ ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 SHORT = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 LITERALS = {"null": None, "true": True, "false": False}
 END = object()
+encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class Fault(Exception):
@@ -55,38 +56,49 @@ class Number:
 
 
 class Reader:
-    """Reads one JSON text (RFC 8259) without recursion, so that nesting of any depth is judged."""
+    """Reads one JSON text (RFC 8259) without recursion, so that nesting of any depth is judged.
 
-    def __init__(self, text):
-        self.text, self.at, self.overflow, self.deepest = text, 0, False, 0
+    If `strict`, it refuses what is not canonical, and keeps only what the outermost object says of a record:
+    the five members and a few others, without what their containers hold. So its memory is near the line's.
+    """
+
+    def __init__(self, text, strict=False):
+        self.text, self.at, self.overflow, self.strict = text, 0, False, strict
 
     def document(self):
         open_containers, keys = [], []
         while True:
+            start = self.at
             value = self.value()
             if value is END:  # a container with members was entered
                 is_array = self.text[self.at - 1] == "["
+                self.require(self.at == start + 1 and len(keys) < MAX_DEPTH)
                 open_containers.append([] if is_array else {})
                 keys.append(None if is_array else self.key())
-                self.deepest = max(self.deepest, len(keys))
                 continue
+            self.require_spelling(value, "", start)
             while open_containers:
                 container = open_containers[-1]
-                if keys[-1] is None:
+                if self.strict and not (len(keys) == 1 and (keys[0] in FIELDS or len(container) < 16)):
+                    pass
+                elif keys[-1] is None:
                     container.append(value)
                 else:
                     container[keys[-1]] = value
                 mark = self.mark()
                 if mark == ",":
                     if keys[-1] is not None:
-                        keys[-1] = self.key()
+                        last, keys[-1] = keys[-1], self.key()
+                        self.require(last < keys[-1])
                     break
                 if mark != ("]" if keys[-1] is None else "}"):
                     self.fail("expected , or the end of a container")
                 value = open_containers.pop()
                 keys.pop()
             else:
+                start = self.at
                 self.space()
+                self.require(self.at == start)
                 if self.at != len(self.text):
                     self.fail("data after the end")
                 return value
@@ -130,22 +142,39 @@ class Reader:
         return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
     def key(self):
+        start = self.at
         self.space()
         key = self.string()
         if self.mark() != ":":
             self.fail("expected :")
+        self.require_spelling(key, ":", start)
         return key
 
     def mark(self):
+        start = self.at
         self.space()
+        self.require(self.at == start)
         self.at += 1
         return self.text[self.at - 1 : self.at]
 
     def space(self):
         self.at = SPACE.match(self.text, self.at).end()
 
+    def require(self, holds):
+        if self.strict and not holds:
+            self.fail("not canonical")
+
+    def require_spelling(self, value, mark, start):
+        if self.strict and spelled(value) + mark != self.text[start : self.at]:
+            self.fail("not canonical")
+
     def fail(self, problem):
         raise Fault("bad_json", "column %d: %s" % (self.at + 1, problem))
+
+
+def spelled(value):
+    """The canonical spelling of a scalar or an empty container."""
+    return value.text if isinstance(value, Number) else encode(value)
 
 
 def canonical(value):
@@ -159,7 +188,7 @@ def canonical(value):
             work.append(("}",))
             for i, key in enumerate(sorted(item, reverse=True)):
                 comma = "" if i == len(item) - 1 else ","
-                work += [item[key], (comma + json.dumps(key, ensure_ascii=False) + ":",)]
+                work += [item[key], (comma + encode(key) + ":",)]
             out.append("{")
         elif isinstance(item, list):
             work.append(("]",))
@@ -167,18 +196,8 @@ def canonical(value):
                 work += [item[i], ("," if i else "",)]
             out.append("[")
         else:
-            out.append(item.text if isinstance(item, Number) else json.dumps(item, ensure_ascii=False))
+            out.append(spelled(item))
     return "".join(out)
-
-
-def is_canonical(line):
-    try:
-        text = line.decode("utf-8")
-        reader = Reader(text)
-        value = reader.document()
-        return not reader.overflow and reader.deepest <= MAX_DEPTH and canonical(value) == text
-    except (UnicodeDecodeError, Fault):
-        return False
 
 
 def shape(record):
@@ -203,12 +222,33 @@ def shape(record):
             raise Fault("malformed_record", "the field %s is of the wrong form" % field)
 
 
+def check_place(record, count, head):
+    if record["seq"].text != str(count):
+        raise Fault("seq_gap", "seq is " + record["seq"].text[:40], str(count))
+    if record["prev"] != head:
+        raise Fault("prev_mismatch", "prev is " + record["prev"], head)
+
+
+def check_long_line(line, count, head):
+    """A canonical record's hash is that of the line's own bytes without their `"hash":"...",` (section 4)."""
+    try:
+        record = Reader(line.decode("utf-8"), strict=True).document()
+    except (UnicodeDecodeError, Fault):
+        raise Fault("not_canonical", "a line over %d bytes that is not canonical JSON" % MAX_READ)
+    shape(record)
+    check_place(record, count, head)
+    digest = hashlib.sha256(b"{" + line[75:]).hexdigest()
+    if digest != record["hash"]:
+        raise Fault("hash_mismatch", "hash is " + record["hash"], digest)
+    return digest, record["kind"]
+
+
 def check_line(line, number, count, head):
     """Checks one line (without its newline) in the order of section 5; returns its hash and kind."""
     if len(line) > MAX_LINE:
         raise Fault("malformed_record", "a line over %d bytes" % MAX_LINE)
-    if len(line) > MAX_READ and not is_canonical(line):
-        raise Fault("not_canonical", "a line over %d bytes that is not canonical JSON" % MAX_READ)
+    if len(line) > MAX_READ:
+        return check_long_line(line, count, head)
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
@@ -218,10 +258,7 @@ def check_line(line, number, count, head):
     reader = Reader(text[1:] if number == 1 and text[0] == "\ufeff" else text)
     record = reader.document()
     shape(record)
-    if record["seq"].text != str(count):
-        raise Fault("seq_gap", "seq is " + record["seq"].text[:40], str(count))
-    if record["prev"] != head:
-        raise Fault("prev_mismatch", "prev is " + record["prev"], head)
+    check_place(record, count, head)
     if reader.overflow:
         raise Fault("hash_mismatch", "a number beyond the range of a double has no canonical form")
     content = canonical({key: record[key] for key in ("kind", "payload", "prev", "seq")})
@@ -267,15 +304,27 @@ def verify(file, options):
         count, head, sealed, number, fault = 0, GENESIS, False, 1, Fault("unreadable", str(error))
     verdict = {"file": file, "ok": fault is None, "count": count, "head": head, "sealed": sealed}
     if fault is not None:
-        place = {"seq": count, "line": number, "reason": fault.reason, "detail": fault.detail}
-        verdict["fault"] = place if fault.expected is None else dict(place, expected=fault.expected)
+        found = {"seq": count, "line": number, "reason": fault.reason, "detail": fault.detail}
+        verdict["fault"] = found if fault.expected is None else dict(found, expected=fault.expected)
     return verdict
+
+
+def whole_number(text):
+    if not re.fullmatch(r"[0-9]+(_[0-9]+)*", text):
+        raise argparse.ArgumentTypeError("it must be a whole number of at least 0")
+    return int(text)
+
+
+def head_hash(text):
+    if not HEX64.fullmatch(text.lower()):
+        raise argparse.ArgumentTypeError("it must be the 64 hexadecimal digits of a SHA-256")
+    return text.lower()
 
 
 def main():
     parser = argparse.ArgumentParser(description="Checks hashtape/1 transcripts.")
-    parser.add_argument("--count", type=int, help="how many records there must be")
-    parser.add_argument("--head", help="the hash that the last record must have")
+    parser.add_argument("--count", type=whole_number, help="how many records there must be")
+    parser.add_argument("--head", type=head_hash, help="the hash that the last record must have")
     parser.add_argument("--allow-open", action="store_true", help="accept a run without its final record")
     parser.add_argument("files", nargs="+", metavar="FILE")
     options = parser.parse_args()

@@ -34,6 +34,9 @@ const FORMATS = {
   strong: 'bold',
 } as const;
 
+/** How a pipe and a socket say it. */
+const READER_GONE: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET']);
+
 /** Back to the beginning of the terminal's line, and erase it. */
 export const ERASE_LINE = '\r\u001b[2K';
 export const LINE_UP = '\u001b[1A';
@@ -45,6 +48,7 @@ export class Output {
   readonly style: Style;
   readonly #stream: NodeJS.WriteStream;
   #broken = false;
+  #failure: Error | undefined;
 
   constructor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv) {
     this.#stream = stream;
@@ -53,9 +57,15 @@ export class Output {
     const styled = this.terminal && (env['NO_COLOR'] ?? '') === '';
     this.style = (look, text) =>
       styled ? styleText(FORMATS[look], text, { validateStream: false }) : text;
-    stream.on('error', () => {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
       this.#broken = true;
+      if (!READER_GONE.has(error.code)) this.#failure ??= error;
     });
+  }
+
+  /** Why what was written is lost, as on a full disk; a reader that has gone away wants no more of it. */
+  get failure(): Error | undefined {
+    return this.#failure;
   }
 
   /** Whether nobody reads any more. */

@@ -42,8 +42,13 @@ unreadable, missing).
 
 const { env, stdin, stdout, stderr } = process;
 const io: Io = { out: new Output(stdout, env), err: new Output(stderr, env), stdin, env };
-const exitStatus = await main(process.argv.slice(2));
-await Promise.all([io.out.flushed(), io.err.flushed()]);
+let exitStatus = await main(process.argv.slice(2));
+await io.out.flushed();
+if (io.out.failure !== undefined) {
+  io.err.line(`hashtape: could not write the result: ${problemOf(io.out.failure)}`);
+  exitStatus = 2;
+}
+await io.err.flushed();
 // Tools that were given up, idle connections and a terminal that is read must not keep the process.
 process.exit(exitStatus);
 

@@ -3,14 +3,12 @@
  *
  * @module
  */
-import { stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { type Command } from 'commander';
-import { readRecords } from '../store/index.ts';
-import { type Verdict } from '../transcript/index.ts';
+import { createVerifier, parseRecord, type Verifier } from '../transcript/index.ts';
 import { CommandError, type ExitStatus, type Io, type Output } from './io.ts';
 import { recordLines } from './show-record.ts';
-import { accessProblem, faultWords, judge, meaning, standing } from './verdict.ts';
+import { faultWords, judge, meaning, standing, type Push } from './verdict.ts';
 import { oneLine } from './words.ts';
 
 interface Flags {
@@ -19,8 +17,8 @@ interface Flags {
 }
 
 const HELP = `
-The file is verified first, and the last line says what was found. A broken file is
-shown up to its fault.
+The file is verified as it is shown, and the last lines say what was found. A broken
+file is shown up to its fault.
 
 Exit status: 0 it holds, 1 it has a fault (shown up to there), 2 it can't be read.
 `;
@@ -39,18 +37,10 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
 
 async function show(file: string, { full, ...wanted }: Flags, io: Io): Promise<ExitStatus> {
   const { out } = io;
-  const judged = await stat(file).then(
-    (found) =>
-      found.isDirectory()
-        ? { problem: 'it is a folder; name one of the files in it' }
-        : judge(file, wanted, io.err),
-    (error: unknown) => ({ problem: accessProblem(error) }),
-  );
-  if ('problem' in judged) throw new CommandError(`${oneLine(file)}: ${oneLine(judged.problem)}`);
-  const { verdict } = judged;
-  if (!(await print(file, verdict, full === true, out))) {
-    throw new CommandError(`${oneLine(file)} was changed while it was read; show it again`);
-  }
+  const verifier = createVerifier(wanted);
+  const print = printer(verifier, full === true, out);
+  const { verdict, problem } = await judge(file, verifier, print);
+  if (problem !== undefined) throw new CommandError(`${oneLine(file)}: ${oneLine(problem)}`);
   const { fault } = verdict;
   if (fault === undefined) {
     out.line(`${out.style('good', 'intact')} ${standing(verdict, out.style)}`);
@@ -63,22 +53,31 @@ async function show(file: string, { full, ...wanted }: Flags, io: Io): Promise<E
 /** After so many records the event loop gets a turn, in which a closed pipe is noticed. */
 const BETWEEN_TURNS = 64;
 
-/** Prints the records that hold; false if they are no longer those that were verified. */
-async function print(
-  file: string,
-  { count, head }: Verdict,
-  full: boolean,
-  out: Output,
-): Promise<boolean> {
-  if (count === 0) return true;
+/** Prints each record once the verifier has accepted its line, from the same bytes. */
+function printer(verifier: Verifier, full: boolean, out: Output): Push {
+  // Copies of the pieces of a line whose end hasn't come yet.
+  let begun: Uint8Array[] = [];
   let turn = 0;
-  for await (const record of readRecords(file)) {
+  async function print(line: readonly Uint8Array[]): Promise<void> {
+    // Where nobody reads any more, the exit status is still the verdict.
+    if (out.broken) return;
+    const record = parseRecord(Buffer.concat(line).toString());
     if (record.kind === 'assistant') turn += 1;
-    for (const line of recordLines(record, { turn, full, style: out.style })) out.line(line);
+    for (const text of recordLines(record, { turn, full, style: out.style })) out.line(text);
     out.line();
-    if (record.seq === count - 1) return record.hash === head;
     if (record.seq % BETWEEN_TURNS === 0) await setImmediate();
-    if (out.broken) return true;
   }
-  return false;
+  return async (piece) => {
+    let start = 0;
+    for (let end = piece.indexOf(0x0a); end !== -1; end = piece.indexOf(0x0a, start)) {
+      const rest = piece.subarray(start, end + 1);
+      const { count } = verifier.head;
+      verifier.push(rest);
+      if (verifier.head.count > count) await print([...begun, rest]);
+      begun = [];
+      start = end + 1;
+    }
+    verifier.push(piece.subarray(start));
+    begun.push(piece.slice(start));
+  };
 }

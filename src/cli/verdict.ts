@@ -3,69 +3,95 @@
  *
  * @module
  */
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
-import { verifyFile } from '../store/index.ts';
+import { open, type FileHandle } from 'node:fs/promises';
+import { pieces, type Read } from '../store/pieces.ts';
 import { codeOf } from '../store/store-errors.ts';
 import {
   isJsonObject,
   parseJson,
+  unreadable,
   type Fault,
   type Reason,
   type Verdict,
-  type VerifyOptions,
+  type Verifier,
 } from '../transcript/index.ts';
-import { progressOf, type Output, type Style } from './io.ts';
+import { type Style } from './io.ts';
 import { count, oneLine, problemOf } from './words.ts';
 
-/** What was found about a file; without a verdict it couldn't be graded, and the problem says why. */
-export type Judged = { readonly verdict: Verdict } | { readonly problem: string };
+/** What was found about a file, or why it couldn't be graded; a file of another kind has no verdict. */
+export type Judged =
+  | { readonly verdict: Verdict; readonly problem?: undefined }
+  | { readonly verdict?: Verdict; readonly problem: string };
 
-/** Verifies a file, with progress where that takes long. */
-export async function judge(file: string, options: VerifyOptions, err: Output): Promise<Judged> {
-  const progress = progressOf(err, `verifying ${oneLine(file)}`);
-  const verdict = await verifyFile(file, { ...options, onProgress: progress.update });
-  progress.done();
-  const { fault } = verdict;
-  if (fault?.reason === 'unreadable') {
-    return { problem: unreadable(fault.detail) };
+/** Gives the verifier a piece of the file, and may look at it. */
+export type Push = (piece: Uint8Array, done: number, total: number) => void | Promise<void>;
+
+/**
+ * Verifies a file in one pass: a pipe can't be read twice, and a file may change meanwhile, so whoever
+ * shows what was verified looks at the same bytes.
+ */
+export async function judge(file: string, verifier: Verifier, push: Push): Promise<Judged> {
+  const opening: Uint8Array[] = [];
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(file, 'r');
+    const { size } = await handle.stat();
+    let done = 0;
+    for await (const piece of pieces(reader(handle))) {
+      if (done < OPENING_BYTES) opening.push(piece.slice(0, OPENING_BYTES - done));
+      done += piece.length;
+      await push(piece, done, size);
+      if (verifier.fault !== undefined) break;
+    }
+  } catch (error) {
+    if (codeOf(error) === undefined) throw error;
+    return notRead(accessProblem(file, error));
+  } finally {
+    // A file that was only read has nothing to lose when closing it fails.
+    await handle?.close().catch(() => undefined);
   }
-  if (fault?.line === 1 && (await isAuditLog(file).catch(() => false))) {
-    return {
-      problem:
-        'it is an audit log of tiny_computer_agent, which this version does not grade; nothing is said about it',
-    };
-  }
-  return { verdict };
+  const verdict = verifier.end();
+  const isForeign = verdict.fault?.line === 1 && isAuditLog(Buffer.concat(opening).toString());
+  return isForeign ? { problem: AUDIT_LOG } : { verdict };
 }
 
-/** Why a file that couldn't even be looked at isn't graded. */
-export function accessProblem(error: unknown): string {
-  if (codeOf(error) === 'ENOENT') return 'there is no such file; check the path';
-  return unreadable(problemOf(error));
+/** Reads on from where the last read ended: a pipe has no other places. */
+function reader(file: FileHandle): Read {
+  return async (into) => (await file.read(into, 0, into.length, null)).bytesRead;
 }
 
-function unreadable(why: string): string {
-  return `it can't be read: ${why}; check the path`;
+/** What is said about a file that couldn't be read. */
+export function notRead(problem: string): Judged {
+  return { verdict: unreadable(problem), problem };
 }
 
-/** How much of a file is looked at to tell what it is. */
-const OPENING_BYTES = 65_536;
-const OPENING_LINES = 5;
+/** Why a file or folder couldn't be read, and what to do where that is known. */
+export function accessProblem(path: string, error: unknown): string {
+  const code = codeOf(error);
+  // U+FFFD stands for bytes that aren't UTF-8; by such a name nothing is found.
+  const advice = path.includes('\ufffd') ? 'rename it: its name is not UTF-8' : 'check the path';
+  if (code === 'ENOENT') return `there is no such file; ${advice}`;
+  if (code === 'EACCES') return 'you may not read it';
+  if (code === 'EISDIR') return 'it is a folder; name one of the files in it';
+  return `it can't be read: ${problemOf(error)}`;
+}
 
-/** Audit logs are chained too, but are no transcripts. Any line may be damaged, so one of the first will do. */
-async function isAuditLog(file: string): Promise<boolean> {
-  // A pipe has been read already, and may have no end.
-  if (!(await stat(file)).isFile()) return false;
-  const opening = await text(createReadStream(file, { end: OPENING_BYTES - 1 }));
-  return opening.split('\n', OPENING_LINES).some((line) => {
-    const parsed = parseJson(line);
-    if (!parsed.ok || !isJsonObject(parsed.value)) return false;
-    const { index, prev, digest, payload } = parsed.value;
-    const chained = typeof prev === 'string' && typeof digest === 'string';
-    return chained && index !== undefined && payload === undefined;
-  });
+const AUDIT_LOG =
+  'it is an audit log of tiny_computer_agent, which this version does not grade; nothing is said about it';
+
+/** How much of a file's first line is looked at to tell what the file is. */
+const OPENING_BYTES = 1024 * 1024;
+
+/**
+ * Audit logs are chained too, but are no transcripts. The first line alone decides: else a line put in
+ * anywhere would take an edited transcript out of the grading.
+ */
+function isAuditLog(opening: string): boolean {
+  const parsed = parseJson(opening.split('\n', 1)[0] ?? '');
+  if (!parsed.ok || !isJsonObject(parsed.value)) return false;
+  const { index, prev, digest, hash, seq } = parsed.value;
+  const chained = index !== undefined && prev !== undefined && digest !== undefined;
+  return chained && hash === undefined && seq === undefined;
 }
 
 /** `record 3 (line 4): hash_mismatch: …`, or `at the end, after record 6: not_sealed: …`. */
@@ -73,7 +99,10 @@ export function faultWords(fault: Fault): string {
   const { seq, line, reason } = fault;
   const end = seq === 0 ? 'in an empty file' : `at the end, after record ${seq - 1}`;
   const place = AT_THE_END.has(reason) ? end : `record ${seq} (line ${line})`;
-  return `${place}: ${reason}: ${oneLine(detailWords(fault))}`;
+  const detail = oneLine(detailWords(fault)).replace(/^1 records( and .* after them)?/, (words) =>
+    words.replace('records', 'record').replace('them', 'it'),
+  );
+  return `${place}: ${reason}: ${detail}`;
 }
 
 /** As much of a hash as tells two apart. */
@@ -97,9 +126,10 @@ export function standing({ count: records, sealed, head }: Verdict, style: Style
 /** What a fault means, and what it doesn't, in a sentence or two. */
 export function meaning({ reason }: Fault, { count: records }: Verdict): string {
   if (reason === 'unreadable' || AT_THE_END.has(reason)) return MEANINGS[reason];
+  const foreign = reason === 'torn_tail' || MEANINGS[reason] === DAMAGED;
   const before =
     records === 0
-      ? 'No record comes before it'
+      ? `No record comes before it${foreign ? ', so it may be no transcript at all' : ''}`
       : `The ${count(records, 'record')} before it ${records === 1 ? 'holds' : 'hold'}`;
   const after = reason === 'torn_tail' ? '' : '; what comes after it was not looked at';
   return `${MEANINGS[reason]} ${before}${after}.`;
@@ -115,7 +145,7 @@ const DAMAGED =
 export const MEANINGS: Readonly<Record<Reason, string>> = {
   unreadable: "The file can't be read, so nothing is said about it.",
   torn_tail:
-    'The last line is unfinished, as a crash during a write leaves it. By itself that is no sign of an edit.',
+    'The last line is unfinished, as a crash during a write leaves it, or the writer is at work on it just now. By itself that is no sign of an edit.',
   bad_utf8: DAMAGED,
   bad_json: DAMAGED,
   not_an_object: DAMAGED,

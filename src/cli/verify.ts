@@ -3,13 +3,19 @@
  *
  * @module
  */
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
-import { compareCodePoints, type VerifyOptions } from '../transcript/index.ts';
-import { CommandError, type ExitStatus, type Io, type Output, type Style } from './io.ts';
+import { createVerifier, type VerifyOptions } from '../transcript/index.ts';
+import {
+  CommandError,
+  progressOf,
+  type ExitStatus,
+  type Io,
+  type Output,
+  type Style,
+} from './io.ts';
 import { wholeNumber } from './options.ts';
-import { accessProblem, faultWords, judge, meaning, standing, type Judged } from './verdict.ts';
+import { targetsOf, type Target } from './targets.ts';
+import { faultWords, judge, meaning, notRead, standing, type Judged } from './verdict.ts';
 import { harmlessJson, oneLine } from './words.ts';
 
 const HELP = `
@@ -80,48 +86,33 @@ async function verify(
 
 async function grade(target: Target, wanted: VerifyOptions, err: Output): Promise<Judged> {
   const { file, problem } = target;
-  if (problem !== undefined) return { problem };
-  return judge(file, wanted, err);
+  if (problem !== undefined) return notRead(problem);
+  const verifier = createVerifier(wanted);
+  const progress = progressOf(err, `verifying ${oneLine(file)}`);
+  const judged = await judge(file, verifier, (piece, done, total) => {
+    verifier.push(piece);
+    progress.update(done, total);
+  });
+  progress.done();
+  return judged;
 }
 
-/** A file to verify, or why it can't be. */
-interface Target {
-  readonly file: string;
-  readonly problem?: string;
+function statusOf({ verdict, problem }: Judged): ExitStatus {
+  return problem !== undefined ? 2 : verdict.ok ? 0 : 1;
 }
 
-async function targetsOf(path: string): Promise<readonly Target[]> {
-  try {
-    if (!(await stat(path)).isDirectory()) return [{ file: path }];
-    // Links to files are followed, links to folders aren't: they may lead round in a circle.
-    const entries = await readdir(path, { recursive: true, withFileTypes: true });
-    const files = entries
-      .filter((entry) => !entry.isDirectory() && entry.name.endsWith('.jsonl'))
-      .map((entry) => join(entry.parentPath, entry.name));
-    if (files.length > 0) return files.toSorted(compareCodePoints).map((file) => ({ file }));
-    return [{ file: path, problem: 'the folder holds no *.jsonl file; name the files' }];
-  } catch (error) {
-    return [{ file: path, problem: accessProblem(error) }];
-  }
-}
-
-function statusOf(judged: Judged): ExitStatus {
-  if ('problem' in judged) return 2;
-  return judged.verdict.ok ? 0 : 1;
-}
-
-function jsonOf(file: string, judged: Judged): string {
-  const graded = 'verdict' in judged;
-  return harmlessJson(JSON.stringify({ file, graded, ...(graded ? judged.verdict : judged) }));
+/** A verdict as docs/verify.py prints it; a file of another kind has none. */
+function jsonOf(file: string, { verdict, problem }: Judged): string {
+  const found = verdict ?? { graded: false, problem };
+  return harmlessJson(JSON.stringify({ file, ...found }));
 }
 
 /** `ok  file  13 records, sealed` and below it the head, or the fault and below it what it means. */
-function inWords(file: string, judged: Judged, style: Style): string {
+function inWords(file: string, { verdict, problem }: Judged, style: Style): string {
   const name = oneLine(file);
-  if ('problem' in judged) {
-    return `${style('warning', '?')}      ${name}  not graded: ${oneLine(judged.problem)}`;
+  if (problem !== undefined) {
+    return `${style('warning', '?')}      ${name}  not graded: ${oneLine(problem)}`;
   }
-  const { verdict } = judged;
   const { fault } = verdict;
   if (fault === undefined) return `${style('good', 'ok')}     ${name}  ${standing(verdict, style)}`;
   return `${style('bad', 'FAULT')}  ${name}  ${faultWords(fault)}\n       ${meaning(fault, verdict)}`;

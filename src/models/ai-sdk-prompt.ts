@@ -9,6 +9,7 @@ import {
   member,
   members,
   plain,
+  wireName,
   withResultsTogether,
   type AssistantMessage,
   type ToolMessage,
@@ -72,12 +73,12 @@ function assistantParts(
 }
 
 function callPart({ id, name, arguments: args }: ToolCall): object {
-  return { type: 'tool-call', toolCallId: id, toolName: name, input: plain(args) };
+  return { type: 'tool-call', toolCallId: id, toolName: wireName(name), input: plain(args) };
 }
 
 function resultPart(message: ToolMessage): object {
-  const { callId, name } = message;
-  return { type: 'tool-result', toolCallId: callId, toolName: name, output: output(message) };
+  const toolName = wireName(message.name);
+  return { type: 'tool-result', toolCallId: message.callId, toolName, output: output(message) };
 }
 
 /** A note stands beside the value, and an error stays marked as one. All versions have these forms. */

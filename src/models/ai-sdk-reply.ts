@@ -38,6 +38,8 @@ export class StreamParts implements Collected {
   readonly parts: ReplyPart[] = [];
   finish: Members | undefined;
   failed: Members | undefined;
+  /** Whether the provider had begun to answer: what it used is then unknown, not nothing. */
+  begun = false;
   readonly #onDelta: (delta: Delta) => void;
   readonly #open = new Map<string, ReplyPart>();
 

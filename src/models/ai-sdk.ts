@@ -12,8 +12,24 @@ import { type Model, type ModelReply, type ModelRequest, type Price } from '../r
 import { prompt } from './ai-sdk-prompt.ts';
 import { replyOf, resultParts, StreamParts, type Collected } from './ai-sdk-reply.ts';
 import { abortedRequest, requestError } from './failure.ts';
-import { retryPolicy, withRetries, type RetryOptions } from './retry.ts';
-import { membersOf, plain } from './wire.ts';
+import {
+  checkMembers,
+  checkOptions,
+  FLAG,
+  isObject,
+  isString,
+  MODEL_OPTIONS,
+  type Shape,
+} from './options.ts';
+import {
+  AttemptError,
+  RETRY_OPTIONS,
+  retryPolicy,
+  untilAborted,
+  withRetries,
+  type RetryOptions,
+} from './retry.ts';
+import { plain } from './wire.ts';
 
 /** What a model of the AI SDK is asked: the options of a call that are the same in v2, v3 and v4. */
 export interface AiSdkCallOptions {
@@ -42,16 +58,27 @@ export interface AiSdkOptions extends RetryOptions {
   readonly stream?: boolean;
 }
 
+const OPTIONS: Shape = { stream: FLAG, ...RETRY_OPTIONS, ...MODEL_OPTIONS };
+
+const LANGUAGE_MODEL: Shape = {
+  specificationVersion: ['v2, v3 or v4', (value) => ['v2', 'v3', 'v4'].includes(String(value))],
+  provider: ['a string', isString],
+  modelId: ['a string', isString],
+  doGenerate: ['a method', isFunction],
+  doStream: ['a method', isFunction],
+};
+
 /**
  * A model of the AI SDK (specification v2, v3 or v4), as in `fromAiSdk(google('gemini-2.5-flash'))`.
  *
  * Files, sources and tools that the provider runs itself are passed over: a record holds text and the
  * calls that the run answers.
  *
- * @throws {TypeError} if it isn't one, or an option can't be used.
+ * @throws {TypeError | RangeError} if it isn't one, or an option can't be used.
  */
 export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model {
   checkModel(model);
+  checkOptions('fromAiSdk', options, OPTIONS);
   const policy = retryPolicy(options);
   const { price, stream = true } = options;
   // The SDK holds the keys, so none can be named here; those of known form are masked all the same.
@@ -60,14 +87,19 @@ export function fromAiSdk(model: AiSdkModel, options: AiSdkOptions = {}): Model 
   const answer = async (request: ModelRequest): Promise<ModelReply> => {
     // See AiSdkModel: each version has its own type of the same options.
     const call = callOptions(request, model.provider) as never;
-    return withRetries(policy, request, async () => {
+    return withRetries(policy, request, async (attempt) => {
+      const { signal } = request;
+      const parts = new StreamParts(attempt.onDelta);
       try {
-        const collected = stream
-          ? await streamed(model, call, request)
-          : resultParts(await model.doGenerate(call));
-        return replyOf(collected, model.provider, context);
+        const answered = stream
+          ? streamed(model, call, signal, parts)
+          : Promise.resolve(model.doGenerate(call)).then(resultParts);
+        return replyOf(await untilAborted(signal, answered), model.provider, context);
       } catch (error) {
-        throw request.signal.aborted ? abortedRequest(error) : requestError(error, context);
+        if (signal.aborted) throw abortedRequest(error, null);
+        const { failure } = requestError(error, context);
+        const usage = parts.begun ? (failure.usage ?? null) : failure.usage;
+        throw new AttemptError({ ...failure, usage }, { cause: error });
       }
     });
   };
@@ -94,16 +126,19 @@ function callOptions(request: ModelRequest, provider: string): AiSdkCallOptions 
 async function streamed(
   model: AiSdkModel,
   call: never,
-  { signal, onDelta }: ModelRequest,
+  signal: AbortSignal,
+  parts: StreamParts,
 ): Promise<Collected> {
   const { stream } = await model.doStream(call);
-  const parts = new StreamParts(onDelta);
+  parts.begun = true;
   const reader = stream.getReader();
   // Also ends a read that waits, so that an aborted run leaves no connection behind.
   const cancel = (): void => {
     reader.cancel().catch(() => {});
   };
   signal.addEventListener('abort', cancel);
+  // It may have been aborted while the stream was awaited.
+  if (signal.aborted) cancel();
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -116,26 +151,13 @@ async function streamed(
 }
 
 function checkModel(model: unknown): void {
-  const {
-    specificationVersion: version,
-    provider,
-    modelId,
-    doGenerate,
-    doStream,
-  } = membersOf(model);
-  if (!['v2', 'v3', 'v4'].includes(String(version))) {
-    const got =
-      typeof model === 'string'
-        ? `the name ${JSON.stringify(model)}; make the model with its provider's package`
-        : `specificationVersion ${String(version)}`;
-    throw new TypeError(
-      `fromAiSdk: expected a language model of the AI SDK (v2, v3 or v4), got ${got}`,
-    );
-  }
-  if (typeof provider !== 'string' || typeof modelId !== 'string') {
-    throw new TypeError('fromAiSdk: the model has no provider or no modelId');
-  }
-  if (typeof doGenerate !== 'function' || typeof doStream !== 'function') {
-    throw new TypeError('fromAiSdk: not a language model: it has no doGenerate or no doStream');
-  }
+  if (isObject(model)) return checkMembers(model, LANGUAGE_MODEL);
+  const got = isString(model)
+    ? `the name ${JSON.stringify(model)}; make the model with its provider's package`
+    : String(model);
+  throw new TypeError(`fromAiSdk: expected a language model of the AI SDK, got ${got}`);
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
 }

@@ -6,7 +6,7 @@
 import { type Delta, type ReplyCall, type ReplyStop } from '../run/model.ts';
 import { type Usage } from '../run/usage.ts';
 import {
-  canonicalJson,
+  isJsonArray,
   isJsonObject,
   parseJson,
   type JsonObject,
@@ -14,7 +14,7 @@ import {
 } from '../transcript/index.ts';
 import { deliver, type Collector } from './exchange.ts';
 import { anthropicUsage } from './usage.ts';
-import { identifier, member, members, text } from './wire.ts';
+import { identifier, member, members, spelled, text, wellFormed } from './wire.ts';
 
 /** What one answer held. */
 export interface AnthropicReply {
@@ -79,7 +79,7 @@ export class AnthropicCollector implements Collector {
   }
 
   body(value: JsonValue): void {
-    this.#hasMessage = member(value, 'content') !== undefined;
+    this.#hasMessage = isJsonArray(member(value, 'content'));
     members(member(value, 'content')).forEach((block, index) => this.#open(index, block));
     this.#stop = text(member(value, 'stop_reason'));
     this.#count(member(value, 'usage'));
@@ -100,11 +100,14 @@ export class AnthropicCollector implements Collector {
     const texts = growing.filter(({ block }) => block['type'] === 'text');
     const calls = growing.filter(({ block }) => block['type'] === 'tool_use');
     return {
-      content: texts.map(({ block }) => text(block['text'])).join(''),
+      content: texts
+        .map(({ block }) => text(block['text']))
+        .join('')
+        .toWellFormed(),
       toolCalls: calls.map(replyCall),
       usage: this.usage(),
       stop: STOPS.get(this.#stop) ?? 'end',
-      blocks: growing.map(withInput),
+      blocks: growing.map((each) => wellFormed(withInput(each))),
     };
   }
 
@@ -150,6 +153,15 @@ function withInput({ block, json }: Growing): JsonObject {
 /** The input is the text that streamed in; where none did, what the block began with, `{}` as a rule. */
 function replyCall({ block, json }: Growing): ReplyCall {
   const { id, name, input } = block;
-  const whole = isJsonObject(input) ? canonicalJson(input) : '{}';
-  return { id: identifier(id), name: text(name), arguments: json || whole };
+  return { id: identifier(id), name: text(name), arguments: json || wholeInput(input ?? {}) };
+}
+
+function wholeInput(input: JsonValue): ReplyCall['arguments'] {
+  try {
+    return spelled(input);
+  } catch (error) {
+    // Nested deeper than the stack: the loop refuses it too, and says why.
+    if (error instanceof RangeError && isJsonObject(input)) return input;
+    throw error;
+  }
 }

@@ -14,6 +14,7 @@ import {
 import {
   member,
   plain,
+  wireName,
   withResultsTogether,
   type AssistantMessage,
   type ToolMessage,
@@ -97,13 +98,13 @@ function assistantBlocks(message: AssistantMessage, ids: WireIds): readonly Bloc
   const calls = message.toolCalls.map((call) => ({
     type: 'tool_use',
     id: ids.of(call.id),
-    name: call.name,
+    name: wireName(call.name),
     input: plain(inputOf(call)),
   }));
   return [...textBlocks(message.content), ...calls];
 }
 
-/** Blocks as the provider sent them, but for the ids of calls, which the loop may have changed. */
+/** Blocks as the provider sent them, but for odd names, and the ids of calls, which the loop may have changed. */
 function keptBlocks(
   kept: readonly JsonValue[],
   calls: readonly ToolCall[],
@@ -116,8 +117,10 @@ function keptBlocks(
     .map((value) => {
       // Plain JSON of an object is one.
       const block = plain(value) as Block;
-      const call = block['type'] === 'tool_use' ? given.next().value : undefined;
-      return call === undefined ? block : { ...block, id: ids.of(call.id) };
+      if (block['type'] !== 'tool_use') return block;
+      const call = given.next().value;
+      const id = call === undefined ? block['id'] : ids.of(call.id);
+      return { ...block, id, name: wireName(String(block['name'])) };
     });
 }
 

@@ -8,7 +8,7 @@
  */
 import { type Delta } from '../run/model.ts';
 import { type Usage } from '../run/usage.ts';
-import { parseJson, type JsonValue } from '../transcript/index.ts';
+import { MAX_LINE_BYTES, parseJson, type JsonValue } from '../transcript/index.ts';
 import {
   abortedRequest,
   bodyError,
@@ -17,7 +17,7 @@ import {
   type FailureContext,
   type Headers,
 } from './failure.ts';
-import { AttemptError } from './retry.ts';
+import { AttemptError, untilAborted } from './retry.ts';
 import { serverEvents, type Bytes } from './sse.ts';
 import { member } from './wire.ts';
 
@@ -25,7 +25,6 @@ import { member } from './wire.ts';
 export interface RawResponse {
   readonly headers: Headers;
   readonly body: Bytes | null;
-  text(): Promise<string>;
 }
 
 /** What the SDKs' `create` methods return. */
@@ -46,6 +45,7 @@ export interface Collector {
   event(value: JsonValue): boolean;
   /** Takes an answer that came as one body. */
   body(value: JsonValue): void;
+  /** What the provider has reported so far. */
   usage(): Usage | null;
   /**
    * Null if what came is a reply, else what it lacks.
@@ -58,7 +58,10 @@ export interface Collector {
 /** The longest time that Node's timers hold: the SDKs' own time-outs are off, as the loop has limits. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** After its end marker a stream gets this long to close, so that its connection can be used again. */
+/**
+ * After a reply is whole its stream gets this long to tell the usage and to close, so that its connection
+ * can be used again.
+ */
 const CLOSE_MS = 1000;
 
 /**
@@ -80,17 +83,13 @@ export async function exchange(
   if (signal.aborted) abort();
   try {
     const options = { signal: controller.signal, maxRetries: 0, timeout: NO_TIMEOUT_MS };
-    const response = await send(options).asResponse();
-    const isStream = response.headers.get('content-type')?.includes('text/event-stream') ?? false;
-    const ended = isStream
-      ? await readStream(response, collector, context, abort)
-      : await readBody(response, collector, context);
+    const response = await untilAborted(controller.signal, send(options).asResponse());
+    const ended = await receive(response, collector, context, controller);
     const problem = collector.problem(ended);
-    if (problem !== null) {
-      throw brokenReply(problem, response.headers, ended ? collector.usage() : null);
-    }
+    if (problem !== null) throw brokenReply(problem, response.headers, collector.usage());
+    signal.throwIfAborted();
   } catch (error) {
-    throw signal.aborted ? abortedRequest(error) : requestError(error, context);
+    throw signal.aborted ? abortedRequest(error, collector.usage()) : requestError(error, context);
   } finally {
     signal.removeEventListener('abort', abort);
     abort();
@@ -107,63 +106,101 @@ export function deliver(
   return piece;
 }
 
-/** Returns whether the end marker came. */
-async function readStream(
+/** Reads an answer into its collector; returns whether the end marker came. */
+async function receive(
   { headers, body }: RawResponse,
   collector: Collector,
   context: FailureContext,
-  abort: () => void,
+  controller: AbortController,
 ): Promise<boolean> {
-  let begun = false;
   let ended = false;
   let cancelClose: (() => void) | undefined;
-  const take = (event: string, data: string): boolean => {
-    if (data === '[DONE]') return true;
-    const parsed = parseJson(data);
-    if (!parsed.ok) throw brokenReply('the stream broke off inside an event', headers);
-    const error = errorIn(parsed.value, event);
-    if (error !== null) throw bodyError(error, headers, begun ? null : undefined, context);
-    begun = true;
-    return collector.event(parsed.value);
+  // The headers came, so the provider had begun: what it didn't report is unknown, not nothing.
+  const broken = (problem: string, cause?: unknown): AttemptError =>
+    brokenReply(problem, headers, collector.usage(), cause);
+  const json = (text: string, event: string, problem: string, begun: boolean): JsonValue => {
+    const parsed = parseJson(text);
+    if (!parsed.ok) throw broken(problem);
+    const error = member(parsed.value, 'error') ?? (event === 'error' ? parsed.value : null);
+    if (error === null) return parsed.value;
+    throw bodyError(error, headers, begun ? collector.usage() : undefined, context);
+  };
+  const read = async (): Promise<void> => {
+    const answer = await opened(limited(body ?? [], broken));
+    if (!isStream(headers, answer.start)) {
+      collector.body(json(await wholeText(answer.body), '', 'the answer is not JSON', false));
+      ended = true;
+      return;
+    }
+    let begun = false;
+    for await (const { event, data } of serverEvents(answer.body)) {
+      if (ended || data === '') continue;
+      ended =
+        data === '[DONE]' ||
+        collector.event(json(data, event, 'the stream broke off inside an event', begun));
+      begun = true;
+      if (!ended && collector.problem(false) !== null) continue;
+      cancelClose ??= context.clock.timer(CLOSE_MS, () => controller.abort());
+    }
   };
   try {
-    for await (const { event, data } of serverEvents(body ?? [])) {
-      if (ended || data === '') continue;
-      ended = take(event, data);
-      if (ended) cancelClose = context.clock.timer(CLOSE_MS, abort);
-    }
+    await untilAborted(controller.signal, read());
   } catch (error) {
     if (error instanceof AttemptError) throw error;
     // A whole reply stands, whatever then becomes of its connection.
-    if (collector.problem(ended) !== null) throw cutOff(error, headers);
+    if (collector.problem(ended) === null) return ended;
+    throw broken('the connection broke before the answer was whole', error);
   } finally {
     cancelClose?.();
   }
   return ended;
 }
 
-async function readBody(
-  response: RawResponse,
-  collector: Collector,
-  context: FailureContext,
-): Promise<boolean> {
-  const { headers } = response;
-  const text = await response.text().catch((error: unknown) => {
-    throw cutOff(error, headers);
-  });
-  const parsed = parseJson(text);
-  if (!parsed.ok) throw brokenReply('the answer is not JSON', headers);
-  const error = errorIn(parsed.value, '');
-  if (error !== null) throw bodyError(error, headers, undefined, context);
-  collector.body(parsed.value);
-  return true;
+/** Some servers label a stream as plain text, but no JSON begins like a field or a comment. */
+function isStream(headers: Headers, start: string): boolean {
+  const label = headers.get('content-type') ?? '';
+  return /text\/event-stream/i.test(label) || /^(?:data|event|id|retry)?:/.test(start);
 }
 
-/** The headers came, so the provider had begun: what it used is unknown, not nothing. */
-function cutOff(cause: unknown, headers: Headers): AttemptError {
-  return brokenReply('the connection broke before the answer was whole', headers, null, cause);
+/** A body, and how it begins. */
+async function opened(
+  body: AsyncGenerator<Uint8Array>,
+): Promise<{ readonly start: string; readonly body: Bytes }> {
+  const decoder = new TextDecoder();
+  const head: Uint8Array[] = [];
+  let start = '';
+  while (start.length < 'event:'.length) {
+    const next = await body.next();
+    if (next.done === true) break;
+    head.push(next.value);
+    start = (start + decoder.decode(next.value, { stream: true })).trimStart();
+  }
+  const whole = async function* (): AsyncGenerator<Uint8Array> {
+    yield* head;
+    yield* body;
+  };
+  return { start, body: whole() };
 }
 
-function errorIn(value: JsonValue, event: string): JsonValue {
-  return member(value, 'error') ?? (event === 'error' ? value : null);
+/** A body, up to what could be recorded: none should fill the memory. */
+async function* limited(
+  body: Bytes,
+  broken: (problem: string) => AttemptError,
+): AsyncGenerator<Uint8Array> {
+  let size = 0;
+  for await (const bytes of body) {
+    size += bytes.length;
+    if (size > MAX_LINE_BYTES) {
+      const { failure } = broken('the answer is larger than a record may be');
+      throw new AttemptError({ ...failure, retryable: false });
+    }
+    yield bytes;
+  }
+}
+
+async function wholeText(body: Bytes): Promise<string> {
+  const decoder = new TextDecoder();
+  const pieces: string[] = [];
+  for await (const bytes of body) pieces.push(decoder.decode(bytes, { stream: true }));
+  return pieces.join('') + decoder.decode();
 }

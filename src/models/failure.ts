@@ -26,6 +26,9 @@ export interface Headers {
 /** Longer messages are cut: some proxies answer with whole pages. */
 const MAX_MESSAGE = 1000;
 
+/** Of a longer text only the beginning is looked at: tags and spaces that go leave room in it. */
+const MAX_READ = 2000;
+
 /** Statuses below 500 after which the same request may succeed. */
 const RETRIED: ReadonlySet<number> = new Set([408, 409, 429]);
 
@@ -33,8 +36,8 @@ const RETRIED: ReadonlySet<number> = new Set([408, 409, 429]);
 const PERMANENT =
   /insufficient_quota|invalid_request|authentication|permission|not_found|billing|invalid_api_key|context_length|exceed_context|content_policy|too_large/;
 
-/** The other side isn't trusted: trying again changes nothing. */
-const NEVER_WILL = /^(?:CERT_|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
+/** The other side isn't trusted, or sends in circles: trying again changes nothing. */
+const NEVER_WILL = /^(?:TOO_MANY_REDIRECTS|CERT_|ERR_TLS|ERR_SSL|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/;
 
 /** The connection never stood, so nothing was sent, and nothing can have cost. */
 const NEVER_CONNECTED =
@@ -50,6 +53,7 @@ export function requestError(error: unknown, context: FailureContext): AttemptEr
   // The AI SDK has its own name for it.
   const status = ours ?? statusCode;
   if (typeof status === 'number') {
+    if (status >= 300 && status < 400) return redirected(status, error);
     // The OpenAI SDK unwraps the body's `error` member, the Anthropic SDK doesn't.
     const failure = judge(error, membersOf(body)['error'] ?? body, status, context);
     // An error status means that no model worked on it; an answer that can't be read was worked on.
@@ -57,9 +61,8 @@ export function requestError(error: unknown, context: FailureContext): AttemptEr
   }
   const code = connectionCode(error);
   if (code === null) {
-    // Not the network's doing: missing credentials, a bad option, a bug. Its text may show a path.
-    const message = scrub(firstLine(error).replace(LOCAL_PATH, '<path>'), context.secrets);
-    return new AttemptError({ message, retryable: isRetryable === true }, { cause: error });
+    const failure = { message: ownFault(error, context), retryable: isRetryable === true };
+    return new AttemptError(failure, { cause: error });
   }
   return new AttemptError(
     {
@@ -71,6 +74,22 @@ export function requestError(error: unknown, context: FailureContext): AttemptEr
     },
     { cause: error },
   );
+}
+
+/** Not the network's doing: missing credentials, a bad option, a bug. Its text may show a path. */
+function ownFault(error: unknown, { secrets }: FailureContext): string {
+  const words = firstLine(error);
+  // The SDKs run out of stack when they make an error of a body that is nested too deep.
+  const isTooDeep = error instanceof RangeError && words.includes('call stack');
+  return isTooDeep
+    ? "the provider's error is nested too deep to be read"
+    : scrub(words, secrets, true);
+}
+
+/** The SDKs follow a redirection where they can. Where not, nothing worked on the request. */
+function redirected(status: number, cause: unknown): AttemptError {
+  const message = `${status} instead of an answer: the server sends elsewhere, or to a cache; check baseURL`;
+  return new AttemptError({ message, retryable: false }, { cause });
 }
 
 /**
@@ -104,9 +123,9 @@ export function brokenReply(
   return new AttemptError({ message, retryable: true, label: 'broken answer', usage }, { cause });
 }
 
-/** Aborted by the run. What the provider did until then nobody counted. */
-export function abortedRequest(cause: unknown): AttemptError {
-  return new AttemptError({ message: 'aborted', retryable: false, usage: null }, { cause });
+/** Aborted by the run. What the provider did until then nobody counted, but for what it had reported. */
+export function abortedRequest(cause: unknown, usage: Usage | null): AttemptError {
+  return new AttemptError({ message: 'aborted', retryable: false, usage }, { cause });
 }
 
 /**
@@ -124,8 +143,10 @@ function judge(
 ): AttemptFailure {
   const status = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined;
   const { type, code: name } = membersOf(said);
-  const kind = `${stringOf(type)} ${typeof name === 'string' ? name : ''}`.trim();
-  const words = scrub(wordsOf(error, said) || kind || 'no message', context.secrets);
+  const kind = `${stringOf(type)} ${typeof name === 'string' ? name : ''}`
+    .trim()
+    .slice(0, MAX_READ);
+  const words = scrub(wordsOf(error, said) || kind, context.secrets) || 'no message';
   const body = stringOf(membersOf(error)['responseBody']);
   // A quota that is used up doesn't come back in minutes, whatever anybody says.
   const isSpent = `${kind} ${body}`.includes('insufficient_quota');
@@ -180,13 +201,16 @@ function requestId(headers: Headers | null): string {
 }
 
 /** Takes out keys, ours and those that providers repeat (`Incorrect API key provided: sk-ab***yz`). */
-function scrub(message: string, secrets: readonly string[]): string {
+function scrub(message: string, secrets: readonly string[], hidesPaths = false): string {
   let clean = message;
+  // Before the cut, which could leave half a key.
   for (const secret of secrets) clean = clean.replaceAll(secret, '<key>');
+  clean = clean.slice(0, MAX_READ);
+  if (hidesPaths) clean = clean.replace(LOCAL_PATH, '<path>');
   clean = clean
     .replace(/\bsk-[\w*-]+/g, '<key>')
     .replace(/\bBearer\s+[^\s"']+/gi, 'Bearer <key>')
-    .replace(/<(?!(?:key|path)>)[a-z!/][^>]*>/gi, ' ')
+    .replace(/<(?!(?:key|path)>)[a-z!/][^<>]*>/gi, ' ')
     .replace(/\s+/g, ' ')
     .trim()
     .toWellFormed();
@@ -200,7 +224,8 @@ function connectionCode(error: unknown): string | null {
   // A cause may be a cycle: SDKs wrap at most a few times.
   for (let depth = 0; depth < 6 && at instanceof Error; depth += 1) {
     const { code } = membersOf(at);
-    if (typeof code === 'string' && /^(?:[A-Z_]+|UND_ERR\w*)$/.test(code)) return code;
+    if (typeof code === 'string' && /^[A-Z][A-Z_]{1,63}$/.test(code)) return code;
+    if (at.message === 'redirect count exceeded') return 'TOO_MANY_REDIRECTS';
     isConnection ||=
       /Connection|Timeout/.test(at.constructor.name) || /fetch failed|terminated/.test(at.message);
     at = at instanceof AggregateError ? at.errors[0] : at.cause;

@@ -5,19 +5,27 @@
  */
 import { type Delta, type ModelReply, type ReplyCall, type ReplyStop } from '../run/model.ts';
 import { type Usage } from '../run/usage.ts';
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../transcript/index.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  parseJson,
+  type JsonObject,
+  type JsonValue,
+} from '../transcript/index.ts';
 import { deliver, type Collector } from './exchange.ts';
 import { openaiUsage } from './usage.ts';
-import { identifier, member, members, text, textOfParts } from './wire.ts';
+import { identifier, member, members, text, textOfParts, wellFormed } from './wire.ts';
 
 /** Gathers a Chat Completions answer. */
 export class OpenAICollector implements Collector {
   readonly #onDelta: (delta: Delta) => void;
   readonly #calls = new CallGatherer();
   #content = '';
+  #reasoning = '';
   #refused = false;
   #finish = '';
-  #hasChoice = false;
+  #hasMessage = false;
+  #oddContent = false;
   #usage: Usage | null = null;
 
   constructor(onDelta: (delta: Delta) => void) {
@@ -29,7 +37,6 @@ export class OpenAICollector implements Collector {
     for (const choice of members(member(value, 'choices'))) {
       // We ask for one choice; a server that sends more has made them up.
       if ((member(choice, 'index') ?? 0) !== 0) continue;
-      this.#hasChoice = true;
       this.#finish = text(member(choice, 'finish_reason')) || this.#finish;
       // A whole message has a delta's members.
       this.#message(member(choice, 'delta') ?? member(choice, 'message'));
@@ -50,16 +57,20 @@ export class OpenAICollector implements Collector {
   problem(ended: boolean): string | null {
     if (this.#finish === 'error') return 'the provider ended its answer with an error';
     if (!ended && this.#finish === '') return 'the stream ended before the answer did';
-    return this.#hasChoice ? null : 'the answer has no choices';
+    if (this.#oddContent) return "the answer's content is neither text nor a list of parts";
+    return this.#hasMessage ? null : 'the answer has no message';
   }
 
   /** The reply, once {@link problem} is null. */
   reply(): ModelReply {
     return {
-      content: this.#content,
+      content: this.#content.toWellFormed(),
       toolCalls: this.#calls.calls(),
       usage: this.#usage,
       stop: this.#stop(),
+      ...(this.#reasoning === ''
+        ? {}
+        : { provider: wellFormed({ reasoning_content: this.#reasoning }) }),
     };
   }
 
@@ -69,15 +80,23 @@ export class OpenAICollector implements Collector {
   }
 
   #message(message: JsonValue | undefined): void {
-    const reasoning = member(message, 'reasoning_content') ?? member(message, 'reasoning');
-    deliver(this.#onDelta, 'reasoning', text(reasoning));
+    // Azure sends choices with nothing but its filter's findings between those with deltas.
+    if (!isJsonObject(message)) return;
+    this.#hasMessage = true;
+    const reasoning = text(member(message, 'reasoning_content') ?? member(message, 'reasoning'));
+    this.#reasoning += deliver(this.#onDelta, 'reasoning', reasoning);
     const refusal = text(member(message, 'refusal'));
     this.#refused ||= refusal !== '';
-    const content = textOfParts(member(message, 'content')) + refusal;
+    const said = member(message, 'content') ?? '';
+    this.#oddContent ||= typeof said !== 'string' && !isJsonArray(said);
+    const content = textOfParts(said) + refusal;
     this.#content += deliver(this.#onDelta, 'text', content);
-    for (const call of members(member(message, 'tool_calls'))) {
-      deliver(this.#onDelta, 'arguments', this.#calls.add(call));
-    }
+    const calls = members(member(message, 'tool_calls'));
+    for (const call of calls) deliver(this.#onDelta, 'arguments', this.#calls.add(call));
+    // The form before tool calls: one function, without an index or an id.
+    const old = member(message, 'function_call') ?? null;
+    if (old === null || calls.length > 0) return;
+    deliver(this.#onDelta, 'arguments', this.#calls.add({ index: 0, function: old }));
   }
 }
 
@@ -144,13 +163,14 @@ export class CallGatherer {
 /**
  * Whether a delta that finds a call begins another one all the same: some servers give every call index
  * 0 or none. Only a delta with a name can, as every call begins with one; a name that is merely said
- * again comes with the same id, or in the middle of the arguments.
+ * again comes with the same id, or before the arguments are whole.
  */
 function startsAnew(delta: PartialCall, call: PartialCall): boolean {
   if (delta.name === '' || call.name === '') return false;
   if (delta.id !== '' && delta.id === call.id) return false;
   if (delta.name !== call.name) return true;
-  const isWhole = call.object !== null || parseJson(call.text).ok;
-  if (delta.id !== '' && call.id !== '') return isWhole || call.text === '';
-  return isWhole || (call.text !== '' && delta.text.trimStart().startsWith('{'));
+  // Most pieces begin otherwise, and all before them needn't be read again for each.
+  const mayBegin = /^\s*(?:\{|$)/.test(delta.text);
+  const isWhole = call.object !== null || (mayBegin && parseJson(call.text).ok);
+  return isWhole || (call.text === '' && delta.id !== '' && call.id !== '');
 }

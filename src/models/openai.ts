@@ -7,9 +7,10 @@ import { type Message, type Model, type ModelRequest } from '../run/model.ts';
 import { canonicalJson } from '../transcript/index.ts';
 import { exchange, type RawAnswer, type SendOptions } from './exchange.ts';
 import { OpenAICollector } from './openai-reply.ts';
+import { FLAG, orAbsent } from './options.ts';
 import { environment, loadPeer, sdkModel, type AdapterOptions, type SdkClient } from './peer.ts';
 import { withRetries } from './retry.ts';
-import { plain } from './wire.ts';
+import { plain, wireName } from './wire.ts';
 
 /** What we use of the `openai` package's clients: `OpenAI`, `AzureOpenAI` and their like. */
 export interface OpenAIClient extends SdkClient {
@@ -32,30 +33,43 @@ export interface OpenAIOptions extends AdapterOptions<OpenAIClient> {
   readonly contentParts?: boolean;
 }
 
+const OPTIONS = {
+  maxTokensField: ['max_completion_tokens or max_tokens', orAbsent(isLimitField)],
+  contentParts: FLAG,
+} as const;
+
+function isLimitField(value: unknown): boolean {
+  return value === 'max_completion_tokens' || value === 'max_tokens';
+}
+
 const KEY_VARIABLE = 'OPENAI_API_KEY';
 
 /**
  * A model behind the OpenAI Chat Completions API. Needs the package `openai`, loaded at the first call.
  *
+ * Reasoning that a compatible server shows is kept in `ModelReply.provider`, for the record. It isn't sent
+ * back: such servers ignore or refuse it.
+ *
  * Servers that need no key take any: with a `baseURL`, no `apiKey` and no `OPENAI_API_KEY`, `none` is sent.
  *
- * @throws {TypeError} if an option isn't usable.
+ * @throws {TypeError | RangeError} if an option isn't usable.
  */
 export function openai(options: OpenAIOptions): Model {
   const provider = {
     name: 'openai',
     keyVariable: KEY_VARIABLE,
+    options: OPTIONS,
     async connect(): Promise<OpenAIClient> {
       const { OpenAI } = await loadPeer('openai', () => import('openai'));
-      const { baseURL } = options;
+      const baseURL = options.baseURL?.toString();
       const isKeyless = baseURL !== undefined && environment(KEY_VARIABLE) === undefined;
       return new OpenAI({ baseURL, apiKey: options.apiKey ?? (isKeyless ? 'none' : undefined) });
     },
   };
   return sdkModel(provider, options, (request, link) => {
     const body = requestBody(options, request);
-    return withRetries(link.policy, request, async () => {
-      const collector = new OpenAICollector(request.onDelta);
+    return withRetries(link.policy, request, async ({ onDelta }) => {
+      const collector = new OpenAICollector(onDelta);
       const { completions } = link.client.chat;
       // See OpenAIClient for the type of the body.
       const send = (how: SendOptions): RawAnswer => completions.create(body as never, how);
@@ -99,7 +113,10 @@ function wireMessage(message: Message, contentParts: boolean): object {
     id: call.id,
     type: 'function',
     // No arguments at all mean none; many servers parse what they are sent back.
-    function: { name: call.name, arguments: (call.raw ?? canonicalJson(call.arguments)) || '{}' },
+    function: {
+      name: wireName(call.name),
+      arguments: (call.raw ?? canonicalJson(call.arguments)) || '{}',
+    },
   }));
   return { role, content: content === '' ? null : content, tool_calls: calls };
 }

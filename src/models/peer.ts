@@ -11,14 +11,23 @@ import {
   type Price,
 } from '../run/model.ts';
 import { requestError, type FailureContext } from './failure.ts';
-import { retryPolicy, type RetryOptions, type RetryPolicy } from './retry.ts';
+import {
+  checkOptions,
+  FLAG,
+  isObject,
+  isString,
+  MODEL_OPTIONS,
+  orAbsent,
+  type Shape,
+} from './options.ts';
+import { RETRY_OPTIONS, retryPolicy, type RetryOptions, type RetryPolicy } from './retry.ts';
 
 /** Options of every adapter that talks to a provider through its SDK. */
 export interface AdapterOptions<Client> extends RetryOptions {
   /** The provider's name of the model. */
   readonly model: string;
   /** Where the API is. Default: the SDK's, which an environment variable may set. */
-  readonly baseURL?: string;
+  readonly baseURL?: string | URL;
   /** Default: what the SDK finds in its environment variable. */
   readonly apiKey?: string;
   /** A client that exists already; `apiKey` and `baseURL` are then its own affair. */
@@ -49,24 +58,34 @@ export interface Provider<Client> {
   readonly name: string;
   /** The environment variable with the key. */
   readonly keyVariable: string;
+  /** The options that no other provider has. */
+  readonly options: Shape;
   /** Makes the SDK's client. */
   connect(): Promise<Client>;
 }
 
+const OPTIONS: Shape = {
+  model: ['the name of a model', (value) => isString(value) && value !== ''],
+  baseURL: ['a URL that begins with http:// or https://', orAbsent(isHttp)],
+  apiKey: ['a string', orAbsent(isString)],
+  client: ["a client of the provider's SDK", orAbsent(isObject)],
+  stream: FLAG,
+  ...RETRY_OPTIONS,
+  ...MODEL_OPTIONS,
+};
+
 /**
  * The model of a provider. Its client is made at the first call.
  *
- * @throws {TypeError} that names the option that isn't usable, and what it should be.
+ * @throws {TypeError | RangeError} that names the option that isn't usable, and what it should be.
  */
 export function sdkModel<Client extends SdkClient>(
   provider: Provider<Client>,
   options: AdapterOptions<Client>,
   answer: (request: ModelRequest, link: Link<Client>) => Promise<ModelReply>,
 ): Model {
+  checkOptions(provider.name, options, { ...OPTIONS, ...provider.options });
   const { model, apiKey, price } = options;
-  if (typeof model !== 'string' || model === '') {
-    throw new TypeError('model: expected the name of a model');
-  }
   const policy = retryPolicy(options);
   const keys = [apiKey, options.client?.apiKey, environment(provider.keyVariable)];
   const context = {
@@ -115,6 +134,10 @@ async function connected<Client>(
     if (error instanceof ModelError) throw error;
     throw new ModelError(requestError(error, context).message, [], { cause: error });
   }
+}
+
+function isHttp(value: unknown): boolean {
+  return (isString(value) || value instanceof URL) && /^https?:\/\//i.test(String(value));
 }
 
 /** Whether the package itself is missing, rather than something that it needs. */

@@ -9,16 +9,14 @@
 import { readArguments } from '../run/arguments.ts';
 import { type Tool } from '../run/tool.ts';
 import { canonicalJson } from '../transcript/index.ts';
+import { isObject, isString, type Shape } from './options.ts';
 import {
-  isObject,
-  isString,
   mismatch,
   orNothing,
   readShape,
   ScriptError,
   type ReadTurn,
   type ScriptCall,
-  type Shape,
 } from './script.ts';
 
 /** A recorded conversation: messages, or an object that holds them. Other keys are passed over. */

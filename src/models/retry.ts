@@ -16,7 +16,8 @@ import {
   type ModelReply,
   type ModelRequest,
 } from '../run/model.ts';
-import { type Usage } from '../run/usage.ts';
+import { codePoints, type Usage } from '../run/usage.ts';
+import { COUNT, orAbsent, type Shape } from './options.ts';
 
 /** How often and how long an adapter tries. */
 export interface RetryOptions {
@@ -63,26 +64,24 @@ export type Decision =
 
 const BACKOFF_MS = 500;
 
-const DECIMAL = /^\s*\d{1,12}(\.\d+)?\s*$/;
+/** However long: a wait of a million years is refused, not taken for none. */
+const DECIMAL = /^\s*\d+(\.\d+)?\s*$/;
 
 /** RFC 9110 §5.6.7. Date.parse alone takes almost anything that has a year in it. */
 const HTTP_DATE = /^\s*(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*, .* GMT\s*$/;
 
-/**
- * The policy that options ask for.
- *
- * @throws {TypeError} if an option is not a usable number.
- */
+/** What {@link RetryOptions} must be, but for the clock. */
+export const RETRY_OPTIONS: Shape = {
+  maxAttempts: COUNT,
+  maxRetryWaitSeconds: [
+    'seconds, 0 or more',
+    orAbsent((value) => Number.isFinite(value) && Number(value) >= 0),
+  ],
+};
+
+/** The policy that options ask for, which were checked. */
 export function retryPolicy(options: RetryOptions): RetryPolicy {
   const { maxAttempts = 3, maxRetryWaitSeconds = 600, clock = systemClock } = options;
-  if (!Number.isInteger(maxAttempts) || maxAttempts < 1) {
-    throw new TypeError(`maxAttempts: expected an integer of at least 1, got ${maxAttempts}`);
-  }
-  if (!Number.isFinite(maxRetryWaitSeconds) || maxRetryWaitSeconds < 0) {
-    throw new TypeError(
-      `maxRetryWaitSeconds: expected seconds, 0 or more, got ${maxRetryWaitSeconds}`,
-    );
-  }
   return { maxAttempts, maxRetryWaitSeconds, clock };
 }
 
@@ -121,6 +120,14 @@ export function decideRetry(
   return { retry: true, waitMs };
 }
 
+/** One attempt, as the code that sends it sees it. */
+export interface Attempt extends Pick<ModelRequest, 'onDelta'> {
+  /** The attempts that failed before it. */
+  readonly failed: readonly FailedAttempt[];
+  /** Code points of output so far. */
+  streamed: number;
+}
+
 /**
  * Sends attempts until one gives a reply or the policy ends it. The reply tells of the attempts that
  * failed before it.
@@ -129,8 +136,8 @@ export function decideRetry(
  */
 export async function withRetries<T extends ModelReply>(
   policy: RetryPolicy,
-  request: Pick<ModelRequest, 'secondsLeft' | 'signal'>,
-  send: () => Promise<T>,
+  request: Pick<ModelRequest, 'secondsLeft' | 'signal' | 'affords' | 'onDelta'>,
+  send: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
   const { clock } = policy;
   const { signal, secondsLeft } = request;
@@ -138,20 +145,49 @@ export async function withRetries<T extends ModelReply>(
   const failed: FailedAttempt[] = [];
   for (;;) {
     if (signal.aborted) throw new ModelError('aborted', failed);
+    const attempt: Attempt = {
+      failed,
+      streamed: 0,
+      onDelta(delta) {
+        if (signal.aborted) return; // the attempt was given up, and goes on
+        attempt.streamed += codePoints(delta.text);
+        request.onDelta(delta);
+      },
+    };
     try {
-      const reply = await send();
+      const reply = await send(attempt);
       return failed.length === 0 ? reply : { ...reply, failedAttempts: failed };
     } catch (error) {
       if (!(error instanceof AttemptError)) throw error;
       const { failure } = error;
-      const { message, usage } = failure;
-      failed.push({ error: message, ...(usage === undefined ? {} : { usage }) });
+      failed.push(failedAttempt(failure, attempt.streamed));
       const leftMs = deadline === undefined ? undefined : deadline - clock.now();
       const decision = decideRetry(policy, failed.length, failure, leftMs);
       if (!decision.retry) throw new ModelError(decision.reason, failed, { cause: error });
+      if (!request.affords(failed)) {
+        const reason = `the budget leaves no room for another attempt (${failure.message})`;
+        throw new ModelError(reason, failed, { cause: error });
+      }
       await wait(clock, decision.waitMs, signal);
     }
   }
+}
+
+/** Output that streamed in has cost something, whatever the failure says. */
+function failedAttempt({ message, usage }: AttemptFailure, streamed: number): FailedAttempt {
+  if (usage === undefined && streamed === 0) return { error: message };
+  return { error: message, usage: usage ?? null, streamed };
+}
+
+/** What a promise gives, or an error as soon as the signal is aborted, whether or not its maker watches. */
+export function untilAborted<T>(signal: AbortSignal, promise: PromiseLike<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(new Error('aborted'));
+    const settled = (): void => signal.removeEventListener('abort', abort);
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    promise.then(resolve, reject).then(settled, settled);
+  });
 }
 
 /** Waits, or not even that once the signal is aborted. */

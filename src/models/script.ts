@@ -6,6 +6,15 @@
 import { type ReplyStop } from '../run/model.ts';
 import { USAGE_COUNTERS, usageOf, type Usage } from '../run/usage.ts';
 import { type JsonObject } from '../transcript/index.ts';
+import {
+  isObject,
+  isString,
+  orAbsent,
+  shown,
+  type Members,
+  type Shape,
+  type Test,
+} from './options.ts';
 
 /** A tool call of a scripted turn. */
 export interface ScriptCall {
@@ -40,13 +49,6 @@ export class ScriptError extends Error {
   override readonly name = 'ScriptError';
 }
 
-/** What the members of an object must be, by name: in words, and as a test. */
-export type Shape = Readonly<Record<string, readonly [words: string, test: Test]>>;
-
-type Test = (value: unknown) => boolean;
-type Members = Readonly<Record<string, unknown>>;
-
-export const isString: Test = (value) => typeof value === 'string';
 const isCount: Test = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const isStop: Test = (value) => value === 'end' || value === 'length' || value === 'refused';
 const isDelay: Test = (value) => Number.isFinite(value) && Number(value) >= 0;
@@ -54,10 +56,6 @@ const isDelay: Test = (value) => Number.isFinite(value) && Number(value) >= 0;
 /** A test that undefined and null pass too. */
 export function orNothing(test: Test): Test {
   return (value) => value === undefined || value === null || test(value);
-}
-
-function orAbsent(test: Test): Test {
-  return (value) => value === undefined || test(value);
 }
 
 const TURN: Shape = {
@@ -146,25 +144,7 @@ export function readShape(value: unknown, path: string, expected: string, shape:
   return value;
 }
 
-/** Whether a value is an object, and no array. */
-export function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The error for a value of the wrong type. */
 export function mismatch(path: string, expected: string, value: unknown): ScriptError {
   return new ScriptError(`${path}: expected ${expected}, got ${shown(value)}`);
-}
-
-/** A value as an error shows it: short, and never its members. */
-function shown(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'string') {
-    return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
-  }
-  if (typeof value === 'number' || typeof value === 'boolean' || value === null) {
-    return String(value);
-  }
-  return `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 }

@@ -14,16 +14,17 @@ import {
   type ModelRequest,
   type Price,
 } from '../run/model.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  parseJson,
+  Verbatim,
+  type JsonValue,
+} from '../transcript/index.ts';
+import { checkOptions, isObject, isString, MODEL_OPTIONS, orAbsent } from './options.ts';
 import { isRecording, recordedTurns, type Recording } from './recording.ts';
 import { wait } from './retry.ts';
-import {
-  isObject,
-  readTurn,
-  readTurns,
-  ScriptError,
-  type ReadTurn,
-  type ScriptTurn,
-} from './script.ts';
+import { readTurn, readTurns, ScriptError, type ReadTurn, type ScriptTurn } from './script.ts';
 
 export { recordedTools, recordedTurns, type Recording } from './recording.ts';
 export { ScriptError, type ScriptCall, type ScriptTurn } from './script.ts';
@@ -51,8 +52,10 @@ export interface ScriptedOptions {
   readonly clock?: Clock;
 }
 
+const OPTIONS = { name: ['a string', orAbsent(isString)], ...MODEL_OPTIONS } as const;
+
 /** A request as it was when it was made. */
-export type RequestSnapshot = Omit<ModelRequest, 'signal' | 'onDelta'>;
+export type RequestSnapshot = Omit<ModelRequest, 'signal' | 'affords' | 'onDelta'>;
 
 /** A model that answers from a script. */
 export interface ScriptedModel extends Model {
@@ -73,9 +76,10 @@ export interface ScriptedModel extends Model {
  *
  * @param script turns (a string is a turn that says it), a function that makes them, or data as
  * {@link parseScript} takes it, so that a recorded conversation can be given as it is.
- * @throws {ScriptError} if it isn't one.
+ * @throws {ScriptError} if it isn't one; {TypeError | RangeError} if an option isn't usable.
  */
 export function scripted(script: Script, options: ScriptedOptions = {}): ScriptedModel {
+  checkOptions('scripted', options, OPTIONS);
   const { name = 'scripted', price, clock = systemClock } = options;
   const turns = typeof script === 'function' ? null : parseScript(script);
   const turnAt = typeof script === 'function' ? made(script) : (index: number) => turns?.[index];
@@ -127,26 +131,46 @@ export function parseScript(data: unknown): ReadTurn[] {
 }
 
 /**
- * A scripted model from a JSON file, named after it.
+ * A scripted model from a JSON file, named after it. Arguments that are objects keep the spelling of
+ * their numbers, as those of a model do.
  *
- * @throws {ScriptError} if the file can't be read, isn't JSON or isn't a script.
+ * @throws {ScriptError} if the file can't be read, isn't JSON, has a key twice or isn't a script.
  */
 export async function loadScript(
   path: string,
   options: ScriptedOptions = {},
 ): Promise<ScriptedModel> {
-  try {
-    const text = await readFile(path, 'utf8');
-    const data: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    return scripted(parseScript(data), { name: basename(path), ...options });
-  } catch (error) {
-    throw new ScriptError(`${path}: ${problemWith(error)}`, { cause: error });
-  }
+  const turns = await readFile(path, 'utf8')
+    .then(turnsOf)
+    .catch((error: unknown) => {
+      throw new ScriptError(`${path}: ${problemWith(error)}`, { cause: error });
+    });
+  return scripted(turns, { name: basename(path), ...options });
+}
+
+function turnsOf(text: string): ReadTurn[] {
+  const parsed = parseJson(text.replace(/^\uFEFF/, ''));
+  if (!parsed.ok) throw new ScriptError(`not JSON: ${parsed.problem} (offset ${parsed.at})`);
+  if (parsed.duplicate === null) return parseScript(withNumbers(parsed.value));
+  const key = JSON.stringify(parsed.duplicate);
+  throw new ScriptError(`the key ${key} comes twice; in arguments, a string can say that`);
+}
+
+/** The data with JavaScript's numbers everywhere but in arguments. */
+function withNumbers(value: JsonValue): JsonValue {
+  if (value instanceof Verbatim) return Number(value.text);
+  if (isJsonArray(value)) return value.map(withNumbers);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      key === 'arguments' && isJsonObject(member) ? member : withNumbers(member),
+    ]),
+  );
 }
 
 function problemWith(error: unknown): string {
   if (error instanceof ScriptError) return error.message;
-  if (error instanceof SyntaxError) return `not JSON: ${error.message}`;
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
   return code === 'ENOENT' ? 'there is no such file' : `can't be read (${code})`;
 }
@@ -165,7 +189,11 @@ async function reply(turn: ReadTurn, request: ModelRequest, clock: Clock): Promi
   const { content, tool_calls: calls, usage, stop, delay, error } = turn;
   if (delay !== undefined) {
     await wait(clock, delay, request.signal);
-    if (request.signal.aborted) throw new ModelError('the request was aborted');
+    if (request.signal.aborted) {
+      throw new ModelError('the request was aborted', [
+        { error: 'aborted', usage: null, streamed: 0 },
+      ]);
+    }
   }
   if (error !== undefined) {
     throw new ModelError(error, usage === undefined ? [] : [{ error, usage }]);

@@ -29,24 +29,33 @@ export async function* serverEvents(body: Bytes): AsyncGenerator<ServerEvent> {
       data = [];
       continue;
     }
-    const [field = '', ...rest] = line.split(':');
-    const value = rest.join(':').replace(/^ /, '');
+    const colon = `${line}:`.indexOf(':');
+    const field = line.slice(0, colon);
+    const value = line.slice(colon + 1).replace(/^ /, '');
     if (field === 'data') data.push(value);
     if (field === 'event') event = value;
   }
 }
 
-/** Lines end with CR, LF or CRLF only: U+2028 is content. After the last one comes an empty one. */
+/**
+ * Lines end with CR, LF or CRLF only: U+2028 is content. After the last one comes an empty one. Only what
+ * is new is searched, so that a long line costs no more than short ones.
+ */
 async function* lines(body: Bytes): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  let rest = '';
+  let line: string[] = [];
+  let half = '';
   for await (const bytes of body) {
-    rest += decoder.decode(bytes, { stream: true });
-    const whole = rest.split(/\r\n|\n|\r(?!$)/);
-    // The last piece isn't a whole line yet; a CR at the end may be half a CRLF.
-    rest = whole.pop() ?? '';
-    yield* whole;
+    const text = half + decoder.decode(bytes, { stream: true });
+    // A CR at the end may be half a CRLF.
+    half = text.endsWith('\r') ? '\r' : '';
+    const [first = '', ...rest] = text.slice(0, text.length - half.length).split(/\r\n|\n|\r/);
+    line.push(first);
+    for (const next of rest) {
+      yield line.join('');
+      line = [next];
+    }
   }
-  yield (rest + decoder.decode()).replace(/\r$/, '');
+  yield line.join('') + decoder.decode();
   yield '';
 }

@@ -4,7 +4,14 @@
  * @module
  */
 import { type Message } from '../run/model.ts';
-import { canonicalJson, isJsonArray, isJsonObject, type JsonValue } from '../transcript/index.ts';
+import {
+  canonicalJson,
+  isJsonArray,
+  isJsonObject,
+  Verbatim,
+  type JsonObject,
+  type JsonValue,
+} from '../transcript/index.ts';
 
 /** A member of an object, at any depth; undefined where there is none. */
 export function member(value: JsonValue | undefined, ...path: string[]): JsonValue | undefined {
@@ -27,11 +34,19 @@ export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/**
- * A string as it is, '' for anything else. A lone surrogate, which no UTF-8 file can hold, becomes U+FFFD.
- */
+/** A string as it is, '' for anything else. A piece of a stream may end in half a character. */
 export function text(value: unknown): string {
-  return typeof value === 'string' ? value.toWellFormed() : '';
+  return typeof value === 'string' ? value : '';
+}
+
+/** An object whose texts hold no lone surrogate, which no UTF-8 file could: each becomes U+FFFD. */
+export function wellFormed(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [
+      key,
+      typeof value === 'string' ? value.toWellFormed() : value,
+    ]),
+  );
 }
 
 /** An id, which some servers send as a number. */
@@ -52,6 +67,27 @@ export function textOfParts(value: JsonValue | undefined): string {
  */
 export function plain(value: JsonValue): unknown {
   return JSON.parse(canonicalJson(value));
+}
+
+/** A JSON value as text, its keys in the order in which they came and its numbers as they were spelled. */
+export function spelled(value: JsonValue): string {
+  if (value instanceof Verbatim) return value.text;
+  if (isJsonArray(value)) return `[${value.map(spelled).join(',')}]`;
+  // Lone surrogates have an escape, but no canonical form.
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (!isJsonObject(value)) return canonicalJson(value);
+  const pairs = Object.entries(value).map(
+    ([key, item]) => `${JSON.stringify(key)}:${spelled(item)}`,
+  );
+  return `{${pairs.join(',')}}`;
+}
+
+/**
+ * A called tool's name in the characters that providers take (`^[a-zA-Z0-9_-]{1,64}$`). One that a model
+ * made up may have others, and the conversation that holds it would be refused for good.
+ */
+export function wireName(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_-]/gu, '_').slice(0, 64) || 'unknown_tool';
 }
 
 /** A tool's result in a conversation. */

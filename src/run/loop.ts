@@ -214,7 +214,7 @@ function budgetPayload(context: RunContext, stop: Stop): JsonObject {
   const timeUnsaid = budget.name === 'seconds' && !context.settings.timed;
   return {
     budget: {
-      name: budget.name,
+      name: budget.name === 'toolCalls' ? 'tool_calls' : budget.name,
       limit: budget.limit,
       ...(timeUnsaid ? {} : { used: budget.used }),
     },

@@ -279,7 +279,7 @@ async function refuses(promise: Promise<unknown>, code: StoreErrorCode): Promise
 
 async function bytes(store: TranscriptStore): Promise<Uint8Array> {
   const copies: Uint8Array[] = [];
-  for await (const piece of store.read()) copies.push(piece.slice());
+  for await (const piece of store.read()) copies.push(new Uint8Array(piece));
   return Buffer.concat(copies);
 }
 

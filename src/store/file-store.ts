@@ -8,10 +8,10 @@
 import { constants } from 'node:fs';
 import { type Draft, type Head, type RecordLine } from '../transcript/index.ts';
 import { encodeBatch } from './batch.ts';
-import { writeAll, type FileSystem, type OpenFile } from './filesystem.ts';
+import { identityOf, writeAll, type FileSystem, type OpenFile } from './filesystem.ts';
 import { type Lock } from './lock.ts';
 import { pieces } from './pieces.ts';
-import { messageOf, openError } from './store-errors.ts';
+import { messageOf, openError, readError } from './store-errors.ts';
 import { StoreError, type TranscriptStore } from './store.ts';
 
 /**
@@ -53,8 +53,9 @@ export class FileStore implements TranscriptStore {
   /** Why nothing more may be written: after this failure nobody knows what the file holds. */
   #poison: StoreError | undefined;
   #closing: Promise<void> | undefined;
-  /** Tells the file from another of the same name. */
   readonly #identity: string;
+  /** Whether the path was seen to lead to the file since the last sync. */
+  #placed = false;
 
   constructor(held: Held, durability: Durability, head: Head, size: number) {
     this.location = held.location;
@@ -62,7 +63,7 @@ export class FileStore implements TranscriptStore {
     this.#durability = durability;
     this.#now = { change: 0, head, size };
     this.#durable = this.#now;
-    this.#identity = identity(held.file);
+    this.#identity = identityOf(held.file.stat());
   }
 
   get head(): Head {
@@ -74,7 +75,8 @@ export class FileStore implements TranscriptStore {
     const batch = encodeBatch(this.head, drafts, this.location);
     if (batch.lines.length === 0) return batch.lines;
     this.#requireUnchanged();
-    const bytes = Buffer.from(batch.lines.map((line) => line.text).join(''));
+    // Joining the text would meet the engine's limit on strings, 512 MiB.
+    const bytes = Buffer.concat(batch.lines.map((line) => Buffer.from(line.text)));
     this.#write(bytes);
     const { change, size } = this.#now;
     this.#now = { change: change + 1, head: batch.head, size: size + bytes.length };
@@ -84,6 +86,9 @@ export class FileStore implements TranscriptStore {
 
   async sync(): Promise<void> {
     this.#requireUsable();
+    this.#requirePlace();
+    // The next append looks again.
+    this.#placed = false;
     await this.#flush();
   }
 
@@ -95,15 +100,20 @@ export class FileStore implements TranscriptStore {
       throw openError(this.location, error);
     });
     try {
-      if (identity(file) !== this.#identity) throw this.#changed('another file has its name');
+      if (identityOf(file.stat()) !== this.#identity) {
+        throw this.#changed('another file has its name');
+      }
       let left = size;
       for await (const piece of pieces((into, position) => file.read(into, position), size)) {
         left -= piece.length;
         yield piece;
       }
       if (left > 0) throw this.#changed(`it is ${left} bytes shorter than what was written`);
+    } catch (error) {
+      throw readError(this.location, error);
     } finally {
-      await file.close();
+      // A file that was only read has nothing to lose when closing it fails.
+      await file.close().catch(() => undefined);
     }
   }
 
@@ -117,7 +127,9 @@ export class FileStore implements TranscriptStore {
       if (this.#poison === undefined) await this.#flush();
     } finally {
       try {
-        await this.#held.file.close();
+        await this.#held.file.close().catch((error: unknown) => {
+          throw this.#failure('it could not be closed', error);
+        });
       } finally {
         this.#held.lock.release();
       }
@@ -141,9 +153,22 @@ export class FileStore implements TranscriptStore {
       throw this.#failure('it could not be looked at; nothing was written', error);
     }
     if (found.links === 0) throw this.#changed('it was deleted or replaced');
+    if (!this.#placed) this.#requirePlace();
     if (found.size !== this.#now.size) {
       throw this.#changed(`it has ${found.size} bytes instead of ${this.#now.size}`);
     }
+  }
+
+  /** Records in a file that its path doesn't lead to any more are lost to whoever looks for them. */
+  #requirePlace(): void {
+    let found;
+    try {
+      found = this.#held.system.stat(this.#held.path);
+    } catch (error) {
+      throw this.#failure('its path could not be looked at; nothing was written', error);
+    }
+    this.#placed = found !== null && identityOf(found) === this.#identity;
+    if (!this.#placed) throw this.#changed('it was deleted, renamed or replaced');
   }
 
   /** Writes all of the bytes or, as far as the disk lets us, none. */
@@ -216,9 +241,4 @@ export class FileStore implements TranscriptStore {
       `${this.location}: ${what}: somebody else changed it while it was open, so nothing is written. Verify it, and keep other writers away`,
     );
   }
-}
-
-function identity(file: OpenFile): string {
-  const { device, inode } = file.stat();
-  return `${device}:${inode}`;
 }

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { fstatSync, ftruncateSync, readSync, writeSync } from 'node:fs';
+import { fstatSync, ftruncateSync, readSync, statSync, writeSync, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 
-/** What is asked about an open file. */
+/** What is asked about a file. */
 export interface FileStat {
   readonly size: number;
   /** How many names it has; 0 once it was deleted or replaced. */
@@ -15,6 +15,8 @@ export interface FileStat {
   readonly inode: number;
   /** Whether it is a plain file: no folder, pipe or device. */
   readonly regular: boolean;
+  /** Who may do what with it: the bits of chmod(2). */
+  readonly mode: number;
 }
 
 /**
@@ -34,14 +36,20 @@ export interface OpenFile {
 
 /** How files are opened, and how a name in a folder becomes durable. */
 export interface FileSystem {
-  /** `flags` are those of open(2). */
-  open(path: string, flags: number): Promise<OpenFile>;
+  /** `flags` are those of open(2); `mode` is that of a file that it creates. */
+  open(path: string, flags: number, mode?: number): Promise<OpenFile>;
+  /** What a path leads to; null if to nothing. */
+  stat(path: string): FileStat | null;
   syncDirectory(path: string): Promise<void>;
 }
 
 /** The machine's own file system. */
 export const nodeFileSystem: FileSystem = {
-  open: async (path, flags) => new NodeFile(await open(path, flags, 0o666)),
+  open: async (path, flags, mode = 0o666) => new NodeFile(await open(path, flags, mode)),
+  stat(path) {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    return stat === undefined ? null : fileStat(stat);
+  },
   async syncDirectory(path) {
     // Windows can't open a folder, and journals names by itself.
     if (process.platform === 'win32') return;
@@ -83,9 +91,7 @@ class NodeFile implements OpenFile {
   }
 
   stat(): FileStat {
-    const stat = fstatSync(this.#handle.fd);
-    const { size, nlink: links, dev: device, ino: inode } = stat;
-    return { size, links, device, inode, regular: stat.isFile() };
+    return fileStat(fstatSync(this.#handle.fd));
   }
 
   datasync(): Promise<void> {
@@ -95,4 +101,14 @@ class NodeFile implements OpenFile {
   close(): Promise<void> {
     return this.#handle.close();
   }
+}
+
+function fileStat(stat: Stats): FileStat {
+  const { size, nlink: links, dev: device, ino: inode } = stat;
+  return { size, links, device, inode, regular: stat.isFile(), mode: stat.mode & 0o777 };
+}
+
+/** Tells a file from another of the same name. */
+export function identityOf({ device, inode }: FileStat): string {
+  return `${device}:${inode}`;
 }

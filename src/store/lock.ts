@@ -7,7 +7,8 @@
  * @module
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { isGone, parseOwner, thisProcess, type Owner } from './owner.ts';
 import { codeOf, messageOf } from './store-errors.ts';
 import { StoreError } from './store.ts';
@@ -21,11 +22,24 @@ export interface Lock {
 /**
  * Takes the lock of the transcript at `path`: the file `<path>.lock`.
  *
- * @throws {StoreError} `locked` if another writer holds it or may hold it; `failed` if the lock can't be written.
+ * @throws {StoreError} `locked` if another writer holds it or may hold it; `failed` if the lock can't be written,
+ * or the transcript's name is too long.
  */
 export function takeLock(path: string): Lock {
+  if (Buffer.byteLength(basename(path)) > MAX_NAME_BYTES) {
+    throw new StoreError(
+      'failed',
+      `${path}: its name has over ${MAX_NAME_BYTES} bytes, and files beside it need longer ones; give it a shorter name`,
+    );
+  }
   return take(`${path}.lock`);
 }
+
+/**
+ * File systems take names of 255 bytes. What stands beside a transcript is longer than its name by 22 bytes
+ * at most (`.lock.<16 hex>`), and by 17 more for each taker of a stale lock that died in taking it.
+ */
+const MAX_NAME_BYTES = 200;
 
 /** Under contention others may take and leave the lock between our looks; each try ends in one of them winning. */
 const TRIES = 100;
@@ -49,11 +63,26 @@ function take(lockPath: string): Lock {
 
 function create(lockPath: string, text: string): boolean {
   try {
-    writeFileSync(lockPath, text, { flag: 'wx' });
+    const file = openSync(lockPath, 'wx');
+    try {
+      writeAndClose(file, text);
+    } catch (error) {
+      // A lock without its owner's name would keep everybody out for ever.
+      unlinkSync(lockPath);
+      throw error;
+    }
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     throw lockFailure(lockPath, error);
+  }
+}
+
+function writeAndClose(file: number, text: string): void {
+  try {
+    writeFileSync(file, text);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { createHmac } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { codeOf } from './store-errors.ts';
@@ -17,6 +18,8 @@ export interface Owner {
 
 /** Linux's own words for when and where a process started: a process id alone is used again. */
 export interface Started {
+  /** The machine, as far as it has an id: another one may have the same host name. */
+  readonly machine: string | null;
   /** The boot of the machine: `/proc/sys/kernel/random/boot_id`. */
   readonly boot: string;
   /** The namespace in which the process id counts: containers may share host name and boot. */
@@ -47,19 +50,21 @@ export function parseOwner(text: string): Owner | null {
 
 /**
  * Whether a process is provably gone: it was on this host, and the machine has booted since, or its id is
- * free, a zombie's, or another process's by now. Any doubt, such as an unknown start or a process id of
- * another container, means that it may live.
+ * free, a zombie's, or another process's by now. Any doubt, such as a process id of another container, or
+ * another boot of what may be another machine of the same name, means that it may live. Only where the
+ * system says nothing of starts (it isn't Linux) is the host's name believed.
  */
 export function isGone(owner: Owner): boolean {
   const self = thisProcess();
   if (owner.host !== self.host) return false;
-  if (owner.started === null || self.started === null) return !exists(owner.pid);
-  if (owner.started.boot !== self.started.boot) return true;
-  if (owner.started.namespace !== self.started.namespace) return false;
+  const [was, here] = [owner.started, self.started];
+  if (was === null || here === null) return was === here && !exists(owner.pid);
+  if (was.boot !== here.boot) return was.machine !== null && was.machine === here.machine;
+  if (was.namespace !== here.namespace) return false;
   if (!exists(owner.pid)) return true;
   const now = statFields(owner.pid);
   if (now === null) return false;
-  return now.state === 'Z' || now.state === 'X' || now.ticks !== owner.started.ticks;
+  return now.state === 'Z' || now.state === 'X' || now.ticks !== was.ticks;
 }
 
 function exists(pid: number): boolean {
@@ -77,10 +82,22 @@ function startOf(pid: number): Started | null {
   if (stat === null) return null;
   try {
     return {
+      machine: machineId(),
       boot: readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim(),
       namespace: readlinkSync('/proc/self/ns/pid'),
       ticks: stat.ticks,
     };
+  } catch {
+    return null;
+  }
+}
+
+/** A hash of machine-id(5), which asks not to show the id itself; null where there is none. */
+function machineId(): string | null {
+  try {
+    const id = readFileSync('/etc/machine-id', 'latin1').trim();
+    if (!/^[0-9a-f]{32}$/.test(id)) return null;
+    return createHmac('sha256', id).update('hashtape lock').digest('hex').slice(0, 32);
   } catch {
     return null;
   }
@@ -105,7 +122,9 @@ function parseStarted(value: unknown): Started | null {
   if (typeof boot !== 'string' || typeof namespace !== 'string' || typeof ticks !== 'string') {
     return null;
   }
-  return { boot, namespace, ticks };
+  // Older locks don't name the machine.
+  const machine = field(value, 'machine');
+  return { machine: typeof machine === 'string' ? machine : null, boot, namespace, ticks };
 }
 
 function field(value: unknown, key: string): unknown {

@@ -3,22 +3,24 @@
  *
  * @module
  */
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
  * A path as text.
  *
- * @throws {TypeError} if it is a URL of another scheme than `file:`.
+ * @throws {TypeError} if it is empty, or a URL of another scheme than `file:`.
  */
 export function pathText(path: string | URL): string {
+  if (path === '') throw new TypeError('the path is empty; give the path of a transcript file');
   return typeof path === 'string' ? path : fileURLToPath(path);
 }
 
 /**
- * The one name of an existing file: absolute, with symbolic links resolved. So two names of a file lead to
- * one lock, and a later change of the working folder changes nothing.
+ * The name of an existing file: absolute, with symbolic links resolved. So all symbolic links to a file lead
+ * to one lock, and a later change of the working folder changes nothing. Hard links are out of scope: each
+ * is a name of its own, with its own lock, and two writers through two of them show only as `changed`.
  */
 export function realPath(path: string): string {
   return realpathSync(path);
@@ -40,4 +42,14 @@ export function createParents(path: string): readonly string[] {
     changed.push(folder);
   }
   return changed;
+}
+
+/** Takes back what {@link createParents} created, as far as nobody has put anything there. */
+export function removeParents(changed: readonly string[]): void {
+  try {
+    // The last was there before.
+    for (const folder of changed.slice(0, -1)) rmdirSync(folder);
+  } catch {
+    // It isn't empty, or stays behind empty: neither does harm.
+  }
 }

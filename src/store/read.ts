@@ -9,7 +9,7 @@ import { MAX_LINE_BYTES, parseRecord, type TranscriptRecord } from '../transcrip
 import { nodeFileSystem } from './filesystem.ts';
 import { pieces } from './pieces.ts';
 import { pathText } from './place.ts';
-import { messageOf, openError } from './store-errors.ts';
+import { messageOf, openError, readError } from './store-errors.ts';
 import { type TranscriptStore } from './store.ts';
 
 /**
@@ -18,7 +18,8 @@ import { type TranscriptStore } from './store.ts';
  * again gives the same line.
  *
  * @throws {SyntaxError} at the first line that isn't a record; it names the line.
- * @throws {StoreError} `missing` or `failed` if the file can't be opened.
+ * @throws {StoreError} `missing` or `failed` if the file can't be opened or read.
+ * @throws {TypeError} if the path is empty, or a URL of another scheme than `file:`.
  */
 export async function* readRecords(
   from: TranscriptStore | string | URL,
@@ -28,6 +29,7 @@ export async function* readRecords(
   let number = 0;
   for await (const line of lines(source)) {
     number += 1;
+    if (line === null) throw new SyntaxError(`line ${number}: over ${MAX_LINE_BYTES} bytes`);
     yield readLine(line, number, decoder);
   }
 }
@@ -47,28 +49,36 @@ async function* readPath(path: string | URL): AsyncGenerator<Uint8Array> {
   });
   try {
     yield* pieces((into, position) => file.read(into, position));
+  } catch (error) {
+    throw readError(text, error);
   } finally {
-    await file.close();
+    // A file that was only read has nothing to lose when closing it fails.
+    await file.close().catch(() => undefined);
   }
 }
 
-/** The complete lines without their newline. Lines end at 0x0A and at nothing else. */
-async function* lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  // The pieces of a line that began in an earlier piece; copies, as pieces are only lent.
+/**
+ * The complete lines without their newline; null for one that is too long. Lines end at 0x0A and at
+ * nothing else.
+ */
+async function* lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | null> {
+  // The pieces of a line that began in an earlier piece, as far as it isn't too long.
   let begun: Uint8Array[] = [];
   let length = 0;
   for await (const piece of source) {
     let start = 0;
     for (let end = piece.indexOf(0x0a); end !== -1; end = piece.indexOf(0x0a, start)) {
       const rest = piece.subarray(start, end);
-      yield begun.length === 0 ? rest : Buffer.concat([...begun, rest]);
+      if (length + rest.length > MAX_LINE_BYTES) yield null;
+      else yield begun.length === 0 ? rest : Buffer.concat([...begun, rest]);
       begun = [];
       length = 0;
       start = end + 1;
     }
     if (start === piece.length) continue;
     length += piece.length - start;
-    if (length > MAX_LINE_BYTES) throw new SyntaxError(`a line over ${MAX_LINE_BYTES} bytes`);
-    begun.push(piece.slice(start));
+    // Pieces are only lent, and a Buffer's `slice` is no copy.
+    if (length > MAX_LINE_BYTES) begun = [];
+    else begun.push(new Uint8Array(piece.subarray(start)));
   }
 }

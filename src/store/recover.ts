@@ -71,9 +71,10 @@ function readExactly(file: OpenFile, start: number, length: number): Uint8Array 
 /** Keeps the bytes in a new file beside the transcript; returns its path. */
 async function setAside(held: Held, bytes: Uint8Array): Promise<string> {
   const { system } = held;
+  const { mode } = held.file.stat();
   for (let k = 1; ; k += 1) {
     const path = `${held.path}.torn-${k}`;
-    const file = await createNew(system, path);
+    const file = await createNew(system, path, mode);
     if (file === null) continue;
     try {
       await fill(file, bytes);
@@ -96,11 +97,11 @@ async function fill(file: OpenFile, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** A new file, or null if there is one of that name. */
-async function createNew(system: FileSystem, path: string): Promise<OpenFile | null> {
+/** A new file, no wider open than the transcript is; null if there is one of that name. */
+async function createNew(system: FileSystem, path: string, mode: number): Promise<OpenFile | null> {
   const { O_CREAT, O_EXCL, O_WRONLY } = constants;
   try {
-    return await system.open(path, O_CREAT | O_EXCL | O_WRONLY);
+    return await system.open(path, O_CREAT | O_EXCL | O_WRONLY, mode);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return null;
     throw error;

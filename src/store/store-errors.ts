@@ -28,3 +28,11 @@ export function openError(location: string, error: unknown): StoreError {
     cause: error,
   });
 }
+
+/** The store's error for a file that couldn't be read. A {@link StoreError} stays what it is. */
+export function readError(location: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  return new StoreError('failed', `${location}: it can't be read: ${messageOf(error)}`, {
+    cause: error,
+  });
+}

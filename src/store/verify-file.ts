@@ -22,7 +22,8 @@ export interface VerifyFileOptions extends VerifyOptions {
 
 /**
  * Verifies the file at `path`. It never rejects: a file that can't be read has the verdict `unreadable`.
- * Pipes and devices are read too; their `totalBytes` is 0.
+ * Pipes and devices are read too; their `totalBytes` is 0. While a run is still writing the file, a
+ * `torn_tail` may be a record that is just being written: verify it again.
  */
 export async function verifyFile(
   path: string | URL,

@@ -77,6 +77,7 @@ export async function ask(
     maxOutputTokens: undefined,
     secondsLeft: undefined,
     signal: new AbortController().signal,
+    affords: () => true,
     onDelta: () => undefined,
     ...request,
   });

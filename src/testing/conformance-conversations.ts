@@ -101,6 +101,29 @@ export const CONVERSATION_CASES: readonly Case[] = [
     },
   },
   {
+    name: 'a call of a tool that the model made up goes back under a name that is taken',
+    turns: [{ content: 'ok' }],
+    async check(scene) {
+      const names = ['web.search: β', '', 'x'.repeat(200)];
+      const toolCalls = names.map((name, i) => ({ id: `c${i}`, name, arguments: {} }));
+      const results = toolCalls.map(({ id, name }): Message => ({
+        ...ADDED,
+        callId: id,
+        name,
+        ok: false,
+        content: 'unknown',
+      }));
+      const asked = { role: 'user', content: 'hi' } as const;
+      await ask(scene, {
+        messages: [asked, { role: 'assistant', content: '', toolCalls }, ...results],
+      });
+      const { text } = lastRequest(scene);
+      for (const name of ['web_search___', 'unknown_tool', 'x'.repeat(64)]) {
+        assert.ok(text.includes(`"name":"${name}"`), `${text}\ndoes not call ${name}`);
+      }
+    },
+  },
+  {
     name: 'a model without tools is offered none',
     turns: [{ content: 'ok' }],
     async check(scene) {

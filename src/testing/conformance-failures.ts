@@ -14,6 +14,8 @@ import {
   type Case,
   type ConformanceOptions,
 } from './conformance-case.ts';
+import { type Delta, type FailedAttempt } from '../run/model.ts';
+import { usageOf } from '../run/usage.ts';
 import { type StubFault, type StubTurn } from './provider-script.ts';
 
 const OK: StubTurn = { content: 'at last' };
@@ -139,16 +141,36 @@ export const FAILURE_CASES: readonly Case[] = [
     when,
     turns: [{ content: 'not this, it never came to its end', fault }, OK],
     async check(scene) {
-      const asked = ask(scene);
+      let seen = '';
+      const asked = ask(scene, { onDelta: ({ text }) => (seen += text) });
       await waitThenAdvance(scene.clock, FIRST_WAIT_MS);
       const { content, failedAttempts = [] } = await asked;
       assert.equal(content, 'at last');
       assert.equal(failedAttempts.length, 1);
-      // An error instead of an answer can't have cost; what a broken answer cost nobody counted.
-      const isFree = fault.kind === 'status' || fault.kind === 'error-body';
-      assert.equal(failedAttempts[0]?.usage, isFree ? undefined : null);
+      const [{ usage, streamed } = { usage: undefined }] = failedAttempts;
+      // An error instead of an answer can't have cost.
+      if (fault.kind === 'status' || fault.kind === 'error-body') assert.equal(usage, undefined);
+      else {
+        // What a broken answer cost nobody counted, but for input that was reported as it began.
+        const isReported = isAnthropic(scene) && scene.stream && 'afterEvents' in fault;
+        assert.deepEqual(usage, isReported ? usageOf({ input: 10 }) : null);
+        assert.equal(streamed, seen.length - content.length);
+        assert.equal(streamed > 0, 'afterEvents' in fault);
+      }
     },
   })),
+  {
+    name: 'no second attempt where the budget leaves no room for it',
+    turns: [{ content: 'cut', fault: { kind: 'cut', afterBytes: 20 } }],
+    async check(scene) {
+      const asked: (readonly FailedAttempt[])[] = [];
+      const affords = (attempts: readonly FailedAttempt[]): boolean => asked.push(attempts) === 0;
+      const error = await askInVain(ask(scene, { affords }));
+      assert.match(error.message, /^the budget leaves no room for another attempt \(the conn/);
+      assert.equal(error.failedAttempts.length, 1);
+      assert.deepEqual(asked, [error.failedAttempts]);
+    },
+  },
   {
     name: 'it gives up after three attempts, and tells of all',
     turns: [500, 503, 500].map((code) => ({ fault: status(code) })),
@@ -178,7 +200,9 @@ export const FAILURE_CASES: readonly Case[] = [
       const error = await asked;
       assert.match(error.message, /aborted/);
       assert.equal(error.failedAttempts.length, 1);
-      assert.equal(error.failedAttempts[0]?.usage, usage);
+      // Input that was reported may have come by then.
+      assert.equal(error.failedAttempts[0]?.usage?.output ?? undefined, undefined);
+      assert.equal(error.failedAttempts[0]?.usage === undefined, usage === undefined);
       assert.equal(scene.clock.pending, 0);
     },
   })),
@@ -188,9 +212,15 @@ export const FAILURE_CASES: readonly Case[] = [
     turns: [silent({ kind: 'silence', afterEvents: 4 })],
     async check(scene) {
       const controller = new AbortController();
-      const request = { signal: controller.signal, onDelta: () => controller.abort() };
-      const error = await askInVain(ask(scene, request));
+      let seen = '';
+      const onDelta = ({ text }: Delta): void => {
+        seen += text;
+        controller.abort();
+      };
+      const error = await askInVain(ask(scene, { signal: controller.signal, onDelta }));
       assert.match(error.message, /aborted/);
+      const usage = isAnthropic(scene) ? usageOf({ input: 10 }) : null;
+      assert.deepEqual(error.failedAttempts, [{ error: 'aborted', usage, streamed: seen.length }]);
     },
   },
   {

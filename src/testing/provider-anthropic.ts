@@ -10,6 +10,7 @@ import {
   DEFAULT_USAGE,
   hasQuirk,
   pieces,
+  TOOL_NAME,
   type AnswerContext,
   type StubTurn,
   type WireFormat,
@@ -64,8 +65,8 @@ function* problems(body: JsonValue | undefined, signed: Signed): Generator<strin
   const messages = members(member(body, 'messages'));
   if (messages.length === 0) yield 'messages: at least one message is required';
   for (const [i, tool] of members(member(body, 'tools')).entries()) {
-    if (!/^[a-zA-Z0-9_-]{1,128}$/.test(text(member(tool, 'name')))) {
-      yield `tools.${i}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`;
+    if (!TOOL_NAME.test(text(member(tool, 'name')))) {
+      yield `tools.${i}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'`;
     }
     if (member(tool, 'input_schema', 'type') !== 'object') {
       yield `tools.${i}.custom.input_schema.type: Input should be 'object'`;
@@ -139,6 +140,9 @@ function* callProblems(message: JsonValue, seen: Set<string>): Generator<string,
   for (const call of blocksOf(message, 'tool_use')) {
     const id = text(member(call, 'id'));
     if (!/^[a-zA-Z0-9_-]+$/.test(id)) yield "id: String should match pattern '^[a-zA-Z0-9_-]+$'";
+    if (!TOOL_NAME.test(text(member(call, 'name')))) {
+      yield "name: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'";
+    }
     if (seen.has(id)) yield '`tool_use` ids must be unique';
     seen.add(id);
     if (!isJsonObject(member(call, 'input'))) yield 'input: Input should be a valid dictionary';

@@ -10,6 +10,7 @@ import {
   DEFAULT_USAGE,
   hasQuirk,
   pieces,
+  TOOL_NAME,
   type AnswerContext,
   type StubCall,
   type StubTurn,
@@ -59,7 +60,7 @@ function* problems(body: JsonValue | undefined): Generator<string, void> {
 function* toolProblems(tools: readonly JsonValue[]): Generator<string, void> {
   if (tools.length === 0) yield "[] is too short - 'tools'";
   for (const [i, tool] of tools.entries()) {
-    if (!/^[a-zA-Z0-9_-]{1,64}$/.test(text(member(tool, 'function', 'name')))) {
+    if (!TOOL_NAME.test(text(member(tool, 'function', 'name')))) {
       yield `Invalid 'tools[${i}].function.name': string does not match pattern.`;
     }
     if (member(tool, 'function', 'parameters', 'type') !== 'object') {
@@ -101,16 +102,21 @@ function* contentProblems(message: JsonValue, i: number): Generator<string, void
   if (calls !== undefined && (role !== 'assistant' || members(calls).length === 0)) {
     yield `Invalid 'messages[${i}].tool_calls': empty array.`;
   }
-  for (const call of members(calls)) {
-    const isLabelled = ['id', 'type'].every((name) => text(member(call, name)) !== '');
-    if (!isLabelled || typeof member(call, 'function', 'arguments') !== 'string') {
-      yield `Invalid type for 'messages[${i}].tool_calls': expected ids, types and arguments text.`;
-    }
-  }
+  for (const call of members(calls)) yield* callProblems(call, i);
   const content = member(message, 'content');
   const isCall = content === null && calls !== undefined;
   if (!isCall && typeof content !== 'string' && !isTextParts(content)) {
     yield `Invalid value for 'content': expected a string or text parts. (messages.[${i}])`;
+  }
+}
+
+function* callProblems(call: JsonValue, i: number): Generator<string, void> {
+  const isLabelled = ['id', 'type'].every((name) => text(member(call, name)) !== '');
+  if (!isLabelled || typeof member(call, 'function', 'arguments') !== 'string') {
+    yield `Invalid type for 'messages[${i}].tool_calls': expected ids, types and arguments text.`;
+  }
+  if (!TOOL_NAME.test(text(member(call, 'function', 'name')))) {
+    yield `Invalid 'messages[${i}].tool_calls.function.name': string does not match pattern.`;
   }
 }
 

@@ -134,6 +134,9 @@ export interface WireFormat {
   readonly requestIdHeader: string;
 }
 
+/** What providers take for a tool's name, also in the history of calls. */
+export const TOOL_NAME: RegExp = /^[a-zA-Z0-9_-]{1,64}$/;
+
 /** What a turn uses by default. */
 export const DEFAULT_USAGE: StubUsage = { input: 10, output: 5 };
 

@@ -9,6 +9,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { checkOptions, COUNT, orAbsent } from '../models/options.ts';
 import { member } from '../models/wire.ts';
 import { parseJson, type JsonValue } from '../transcript/index.ts';
 import { anthropicFormat } from './provider-anthropic.ts';
@@ -50,8 +51,18 @@ export interface StubProvider {
   close(): Promise<void>;
 }
 
-/** Starts a stub provider on a free port of the loopback interface. */
+const OPTIONS = {
+  turns: ['an array of turns', orAbsent(Array.isArray)],
+  pieceBytes: COUNT,
+} as const;
+
+/**
+ * Starts a stub provider on a free port of the loopback interface.
+ *
+ * @throws {TypeError | RangeError} if an option isn't usable.
+ */
 export async function startProvider(options: StubProviderOptions = {}): Promise<StubProvider> {
+  checkOptions('startProvider', options, OPTIONS);
   const stub = new Stub(options);
   await stub.listen();
   return stub;

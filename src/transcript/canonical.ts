@@ -90,8 +90,11 @@ class OpenContainers {
 /**
  * The canonical JSON of `value`.
  *
+ * Like `JSON.stringify`, it doesn't see members whose key is a symbol, those that are not enumerable, and those
+ * of an array beside its elements: looking for them would cost a fifth of the encoding (measured).
+ *
  * @param maxDepth how deep containers may nest; {@link MAX_DEPTH} when writing.
- * @throws {CanonicalError} if some part of it can't be said: `undefined`, NaN, infinities, functions,
+ * @throws {CanonicalError} if some value in it can't be said: `undefined`, NaN, infinities, functions,
  * symbols, lone surrogates, cycles, class instances, objects with `toJSON`, getters that throw.
  */
 export function canonicalJson(value: unknown, maxDepth: number = MAX_DEPTH): string {

@@ -9,7 +9,7 @@ import { sha256Hex } from '#sha256';
 import { canonicalJson, Verbatim, type JsonObject, type JsonValue } from './canonical.ts';
 import { parseJson } from './parse.ts';
 import { outlineOf } from './outline.ts';
-import { isJsonArray, isJsonObject, MAX_LINE_BYTES } from './record.ts';
+import { FIELDS, isJsonArray, isJsonObject, MAX_LINE_BYTES } from './record.ts';
 
 /** Why a transcript doesn't hold; docs/format.md §5 defines each. */
 export type Reason =
@@ -68,7 +68,6 @@ export const MAX_READ_BYTES: number = 256 * 1024;
 /** Where a canonical record's hashed content begins, with `{` in the place of the comma that stands there. */
 const CONTENT_AT = 74;
 
-const FIELDS = ['hash', 'kind', 'payload', 'prev', 'seq'] as const;
 const HEX = /^[0-9a-f]{64}$/;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

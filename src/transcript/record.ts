@@ -16,6 +16,9 @@ export const GENESIS: string = '0'.repeat(64);
  */
 export const MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
+/** The members of a record, in their order. */
+export const FIELDS = ['hash', 'kind', 'payload', 'prev', 'seq'] as const;
+
 /** One record of a transcript. */
 export interface TranscriptRecord {
   readonly seq: number;
@@ -68,22 +71,24 @@ export function encodeRecord(head: Head, draft: Draft): RecordLine {
   if (typeof payload !== 'object' || payload === null) {
     throw new CanonicalError('$.payload', 'not an object or an array');
   }
-  const payloadText = payloadJson(payload);
-  if (payloadText[0] !== '{' && payloadText[0] !== '[') {
-    throw new CanonicalError('$.payload', 'not an object or an array');
-  }
-  const rest = `"kind":${canonicalJson(kind)},"payload":${payloadText},"prev":"${head.hash}","seq":${head.count}}`;
-  // A UTF-16 unit is at most 3 bytes of UTF-8, so the exact length matters only near the limit.
-  if (rest.length * 3 > MAX_LINE_BYTES && utf8Length(rest) + 75 > MAX_LINE_BYTES) {
-    throw new CanonicalError('$.payload', `a record over ${MAX_LINE_BYTES} bytes`);
-  }
+  const rest = contentText(head, kind, payload);
+  // A UTF-16 unit is one to three bytes of UTF-8, so the exact length matters only near the limit.
+  const tooLong =
+    rest.length * 3 > MAX_LINE_BYTES &&
+    (rest.length > MAX_LINE_BYTES || utf8Length(rest) + 75 > MAX_LINE_BYTES);
+  if (tooLong) throw new CanonicalError('$.payload', `a record over ${MAX_LINE_BYTES} bytes`);
   const hash = sha256Hex(`{${rest}`);
   return { seq: head.count, kind, hash, text: `{"hash":"${hash}",${rest}\n` };
 }
 
-function payloadJson(payload: unknown): string {
+/** What is hashed, without its opening brace. */
+function contentText(head: Head, kind: string, payload: object): string {
   try {
-    return canonicalJson(payload);
+    const text = canonicalJson(payload);
+    if (text[0] !== '{' && text[0] !== '[') {
+      throw new CanonicalError('$.payload', 'not an object or an array');
+    }
+    return `"kind":${canonicalJson(kind)},"payload":${text},"prev":"${head.hash}","seq":${head.count}}`;
   } catch (error) {
     // The engine's limit on the length of a string, which is far above ours.
     if (!(error instanceof RangeError)) throw error;

@@ -214,10 +214,15 @@ export class ValueScanner {
   #keyStart = new Int32Array(64);
   #keyEnd = new Int32Array(64);
   #depth = 0;
+  #maxDepth = 0;
 
-  /** Returns the position after the value that begins at `start`, or {@link BAD}. */
-  scan(bytes: Uint8Array, start: number): number {
+  /**
+   * Returns the position after the value that begins at `start`, or {@link BAD}. `open` containers of the
+   * line are open round it.
+   */
+  scan(bytes: Uint8Array, start: number, open = 0): number {
     this.#depth = 0;
+    this.#maxDepth = MAX_LINE_DEPTH - open;
     let i = start;
     for (;;) {
       i = this.#begin(bytes, i);
@@ -283,7 +288,7 @@ export class ValueScanner {
 
   /** Opens a container; false if it is nested deeper than any line may be. */
   #push(keyStart: number): boolean {
-    if (this.#depth === MAX_LINE_DEPTH) return false;
+    if (this.#depth === this.#maxDepth) return false;
     if (this.#depth === this.#keyStart.length) {
       this.#keyStart = grown(this.#keyStart);
       this.#keyEnd = grown(this.#keyEnd);

@@ -27,7 +27,7 @@ export interface Verdict {
 export interface VerifyOptions {
   /** How many records there must be. */
   readonly count?: number;
-  /** The hash that the last record must have. */
+  /** The hash that the last record must have, as 64 hexadecimal digits in any case. */
   readonly head?: string;
   /** Accept a transcript without a `final` record: a run in progress. */
   readonly allowOpen?: boolean;
@@ -198,7 +198,7 @@ class ChainVerifier implements Verifier {
     const kind = start + REST_AT + KIND.length - 1;
     const payload = openRecord(bytes, start, kind);
     if (payload === BAD) return BAD;
-    const end = this.#closeRecord(bytes, this.#scanner.scan(bytes, payload));
+    const end = this.#closeRecord(bytes, this.#scanner.scan(bytes, payload, 1));
     if (end === BAD || end - start > MAX_LINE_BYTES) return BAD;
     const hash = hashContent(bytes, start + REST_AT, end);
     if (!standsAt(bytes, start + HASH_AT, hash)) return BAD;
@@ -286,8 +286,9 @@ class ChainVerifier implements Verifier {
     if (wanted.count !== undefined && wanted.count !== count) {
       return this.#here('count_mismatch', `${count} records`, String(wanted.count));
     }
-    if (wanted.head !== undefined && wanted.head !== hash) {
-      return this.#here('head_mismatch', `the head is ${hash}`, wanted.head);
+    const wantedHead = wanted.head?.toLowerCase();
+    if (wantedHead !== undefined && wantedHead !== hash) {
+      return this.#here('head_mismatch', `the head is ${hash}`, wantedHead);
     }
     return undefined;
   }

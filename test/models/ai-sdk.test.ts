@@ -264,7 +264,52 @@ describe.each(modes)('a $version model, streamed: $stream', ({ version, stream }
     const refused = failure(answered);
     await new Promise((resolve) => setImmediate(resolve));
     abort.abort();
-    expect((await refused).failedAttempts).toEqual([{ error: 'aborted', usage: null }]);
+    expect((await refused).failedAttempts).toEqual([
+      { error: 'aborted', usage: null, streamed: 0 },
+    ]);
+  });
+});
+
+function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  const resolvers: ((value: T) => void)[] = [];
+  const promise = new Promise<T>((resolve) => resolvers.push(resolve));
+  return { promise, resolve: (value) => resolvers[0]?.(value) };
+}
+
+describe('aborts', () => {
+  test('a model that ignores the signal is not waited for; its stream is cancelled when it comes', async () => {
+    const abort = new AbortController();
+    const { promise, resolve: give } = deferred<{ stream: ReadableStream<unknown> }>();
+    const late: AiSdkModel = { ...fake('v3', []), doStream: () => promise };
+    const refused = failure(ask(late, {}, request({ signal: abort.signal })));
+    abort.abort();
+    expect((await refused).message).toBe('aborted');
+    await new Promise<void>((resolve) => {
+      give({ stream: new ReadableStream({ cancel: () => resolve() }) });
+    });
+  });
+
+  test('attempts before it are told of, and what had streamed in', async () => {
+    const abort = new AbortController();
+    const clock = fakeClock();
+    const model = fake('v3', [new TypeError('terminated'), text('0', 'h😀', 'more')]);
+    const asked = request({ signal: abort.signal, onDelta: () => abort.abort() });
+    const refused = failure(ask(model, { maxAttempts: 3, clock }, asked));
+    await clock.advance(500);
+    expect((await refused).failedAttempts).toEqual([
+      { error: 'connection failed: no answer', usage: null, streamed: 0 },
+      { error: 'aborted', usage: null, streamed: 2 },
+    ]);
+  });
+
+  test('an error after the stream began has an unknown cost, whatever its status', async () => {
+    const stream = new ReadableStream({
+      pull: (it) => it.error(Object.assign(new Error('no'), { statusCode: 500 })),
+    });
+    const model: AiSdkModel = { ...fake('v3', []), doStream: async () => ({ stream }) };
+    expect((await failure(ask(model))).failedAttempts).toEqual([
+      { error: '500 no', usage: null, streamed: 0 },
+    ]);
   });
 });
 
@@ -344,10 +389,16 @@ describe('usage', () => {
   });
 });
 
-const tool = (callId: string, ok: boolean, content: string, note?: string): Message => ({
+const tool = (
+  callId: string,
+  ok: boolean,
+  content: string,
+  note?: string,
+  name = 'add',
+): Message => ({
   role: 'tool',
   callId,
-  name: 'add',
+  name,
   ok,
   content,
   ...(note === undefined ? {} : { note }),
@@ -369,9 +420,9 @@ describe('prompts', () => {
       {
         role: 'assistant',
         content: '',
-        toolCalls: [{ id: 'a', name: 'add', arguments: {}, raw: 'x' }],
+        toolCalls: [{ id: 'a', name: 'no:such', arguments: {}, raw: 'x' }],
       },
-      tool('a', true, '3'),
+      tool('a', true, '3', undefined, 'no:such'),
       tool('b', false, 'boom'),
       tool('c', true, '3', 'the same again'),
       tool('d', false, 'boom', 'the same again'),
@@ -386,12 +437,12 @@ describe('prompts', () => {
       { role: 'user', content: [{ type: 'text', text: 'add' }] },
       {
         role: 'assistant',
-        content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'add', input: {} }],
+        content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'no_such', input: {} }],
       },
       {
         role: 'tool',
         content: [
-          part('a', { type: 'text', value: '3' }),
+          { ...part('a', { type: 'text', value: '3' }), toolName: 'no_such' },
           part('b', { type: 'error-text', value: 'boom' }),
           part('c', { type: 'content', value: [{ type: 'text', text: '3' }, note] }),
           part('d', { type: 'error-json', value: { error: 'boom', note: 'the same again' } }),
@@ -433,7 +484,7 @@ describe('streams that fail', () => {
     await clock.advance(10_000);
     expect(await answered).toMatchObject({
       content: 'whole',
-      failedAttempts: [{ error: 'the answer broke off before its end', usage: null }],
+      failedAttempts: [{ error: 'the answer broke off before its end', usage: null, streamed: 4 }],
     });
   });
 
@@ -506,7 +557,7 @@ describe('errors', () => {
       'an answer that was not JSON',
       { statusCode: 200, message: 'Invalid JSON response' },
       'Invalid JSON',
-      { usage: null },
+      { usage: null, streamed: 0 },
     ],
     [
       'no connection',
@@ -563,12 +614,25 @@ describe('fromAiSdk', () => {
     expect([id, price]).toEqual(['ai-sdk:fake:m-1', { input: 1, output: 2 }]);
   });
 
+  test.each<[object, RegExp]>([
+    [
+      { streams: true },
+      /^fromAiSdk: unknown option 'streams'; the options are stream, maxAttempts/,
+    ],
+    [{ stream: 1 }, /^stream: expected true or false, got 1/],
+  ])('refuses the options %j', (options, message) => {
+    expect(() => fromAiSdk(fake('v3', []), options)).toThrow(message);
+  });
+
   test.each<[unknown, RegExp]>([
     ['openai/gpt-5', /got the name "openai\/gpt-5"; make the model with its provider's package/],
-    [null, /expected a language model of the AI SDK \(v2, v3 or v4\)/],
-    [{ ...fake('v3', []), specificationVersion: 'v1' }, /got specificationVersion v1/],
-    [{ ...fake('v3', []), modelId: undefined }, /no provider or no modelId/],
-    [{ ...fake('v3', []), doStream: undefined }, /not a language model/],
+    [null, /expected a language model of the AI SDK, got null/],
+    [
+      { ...fake('v3', []), specificationVersion: 'v1' },
+      /^specificationVersion: expected v2, v3 or v4, got "v1"/,
+    ],
+    [{ ...fake('v3', []), modelId: undefined }, /^modelId: expected a string, got nothing/],
+    [{ ...fake('v3', []), doStream: undefined }, /^doStream: expected a method, got nothing/],
   ])('refuses %j', (model, message) => {
     expect(() => fromAiSdk(model as AiSdkModel)).toThrow(TypeError);
     expect(() => fromAiSdk(model as AiSdkModel)).toThrow(message);

@@ -1,10 +1,10 @@
 import { Anthropic } from '@anthropic-ai/sdk';
 import { afterEach, describe, expect, test } from 'vitest';
-import { anthropic } from '../../src/models/anthropic.ts';
+import { anthropic, type AnthropicClient } from '../../src/models/anthropic.ts';
 import { AnthropicCollector } from '../../src/models/anthropic-reply.ts';
 import { wireConversation } from '../../src/models/anthropic-request.ts';
 import { anthropicUsage } from '../../src/models/usage.ts';
-import { type Message } from '../../src/run/model.ts';
+import { type FailedAttempt, type Message } from '../../src/run/model.ts';
 import { ask, askInVain, waitThenAdvance } from '../../src/testing/conformance-case.ts';
 import { fakeClock } from '../../src/testing/clock.ts';
 import { modelConformance } from '../../src/testing/model-conformance.ts';
@@ -58,6 +58,11 @@ const inputOf = (raw: string): unknown => {
   const block = wireConversation([callWith(raw)]).messages[0]?.content[0];
   return typeof block === 'object' ? block['input'] : undefined;
 };
+
+/** A client that answers with a body. */
+const made = (body: string): AnthropicClient => ({
+  messages: { create: () => ({ asResponse: () => Promise.resolve(new Response(body)) }) },
+});
 
 describe.each([true, false])('anthropic, stream: %s', (stream) => {
   const tests = modelConformance(
@@ -210,6 +215,15 @@ describe('conversations', () => {
     ]);
   });
 
+  test('names that the API refuses are changed in blocks that are kept, too', () => {
+    const blocks = [{ type: 'tool_use', id: 'a', name: 'no.such', input: {} }];
+    const kept = { ...calls('a'), provider: { blocks } } as Message;
+    const paused = wireConversation([], [blocks]).messages;
+    for (const { content } of [...wireConversation([kept]).messages, ...paused]) {
+      expect(content).toEqual([{ ...blocks[0], name: 'no_such' }]);
+    }
+  });
+
   test('system messages are joined', () => {
     expect(wireConversation([system('a'), system('b')]).system).toBe('a\n\nb');
     expect(wireConversation([]).system).toBeUndefined();
@@ -294,7 +308,9 @@ describe('the model', () => {
     });
     const clock = fakeClock();
     const model = anthropic({ model: 'm', baseURL: provider.url, apiKey: 'k', clock });
-    const asked = ask({ model }, { maxOutputTokens: 100 });
+    const counted: (readonly FailedAttempt[])[] = [];
+    const affords = (attempts: readonly FailedAttempt[]): boolean => counted.push(attempts) > 0;
+    const asked = ask({ model }, { maxOutputTokens: 100, affords });
     await waitThenAdvance(clock, 500);
     const reply = await asked;
     expect(reply).toMatchObject({
@@ -303,6 +319,9 @@ describe('the model', () => {
       usage: { input: 30, output: 35, cacheRead: null },
       failedAttempts: [{ error: '500 stub fault (request req_2)' }],
     });
+    // What the part cost counts before the retry too.
+    const paid = { error: 'paused by the provider', usage: { output: 30 }, streamed: 10 };
+    expect(counted).toMatchObject([[paid], [paid, { error: '500 stub fault (request req_2)' }]]);
     const [, , last] = provider.requests;
     expect(last?.body).toMatchObject({
       max_tokens: 70,
@@ -342,12 +361,72 @@ describe('the model', () => {
     const model = anthropic({ model: 'm', baseURL: provider.url, apiKey: 'k' });
     const error = await askInVain(ask({ model }));
     expect(error.message).toBe('the provider paused the turn 6 times without an end');
-    expect(error.failedAttempts).toMatchObject([
-      { error: 'paused by the provider', usage: { input: 6, output: 12 } },
-      { error: error.message },
-    ]);
-    expect(error.failedAttempts[1]).not.toHaveProperty('usage');
+    expect(error.failedAttempts).toHaveLength(7);
+    expect(error.failedAttempts[5]).toMatchObject({
+      error: 'paused by the provider',
+      usage: { input: 1, output: 2 },
+      streamed: 1,
+    });
+    expect(error.failedAttempts[6]).toEqual({ error: error.message });
     provider.finish();
+  });
+
+  test.each([
+    ['the budget leaves no room', 100, false],
+    ['the output is used up', 7, true],
+  ])('a paused turn is not continued where %s', async (_, maxOutputTokens, affordable) => {
+    const part = { content: 'So far', stop: 'pause', usage: { input: 10, output: 7 } } as const;
+    provider = await startProvider({ turns: [{ fault: { kind: 'drop' } }, part] });
+    const asked: (readonly FailedAttempt[])[] = [];
+    const affords = (attempts: readonly FailedAttempt[]): boolean =>
+      asked.push(attempts) === 1 || affordable;
+    const clock = fakeClock();
+    const model = anthropic({ model: 'm', baseURL: provider.url, apiKey: 'k', clock });
+    const answered = ask({ model }, { maxOutputTokens, affords });
+    await waitThenAdvance(clock, 500);
+    expect(await answered).toMatchObject({
+      content: 'So far',
+      stop: 'length',
+      usage: { input: 10, output: 7 },
+      failedAttempts: [{ usage: null }],
+    });
+    provider.finish();
+    if (affordable) return;
+    expect(asked.at(-1)).toMatchObject([
+      { error: 'paused by the provider', usage: { input: 10, output: 7 }, streamed: 6 },
+      { usage: null },
+    ]);
+  });
+
+  test('a part that fails after others has streamed its own output only', async () => {
+    provider = await startProvider({
+      turns: [
+        { content: 'part one', stop: 'pause' },
+        { content: 'two', fault: { kind: 'cut', afterEvents: 3 } },
+      ],
+    });
+    const model = anthropic({ model: 'm', baseURL: provider.url, apiKey: 'k', maxAttempts: 1 });
+    const { failedAttempts } = await askInVain(ask({ model }));
+    expect(failedAttempts.map(({ streamed }) => streamed)).toEqual([8, 3]);
+    expect(failedAttempts[1]?.usage).toMatchObject({ input: 10, output: null });
+  });
+
+  test('input that is not streamed keeps the order of its keys and its numbers', async () => {
+    const input = '{"z":1.0,"a":{"y":12345678901234567890,"b":[true,null,"\\ud800"]}}';
+    const deep = `{"a":${'['.repeat(1e5)}${']'.repeat(1e5)}}`;
+    const blocks = [input, '[1]', 'null', deep].map(
+      (json, i) => `{"type":"tool_use","id":"c${i}","name":"t","input":${json}}`,
+    );
+    const client = made(`{"content":[${blocks.join(',')}]}`);
+    const { toolCalls = [] } = await ask({ model: anthropic({ model: 'm', client }) });
+    expect(toolCalls.slice(0, 3).map((call) => call.arguments)).toEqual([input, '[1]', '{}']);
+    // Too deep to be written: the loop refuses it.
+    expect(toolCalls[3]?.arguments).toBeTypeOf('object');
+  });
+
+  test('an answer whose content is no list is none', async () => {
+    const model = anthropic({ model: 'm', client: made('{"content":"hi"}'), maxAttempts: 1 });
+    expect((await askInVain(ask({ model }))).message).toBe('the answer has no message');
   });
 
   test('max_tokens is the smaller of the option and the budget', async () => {

@@ -99,6 +99,26 @@ describe('words', () => {
     expect(message.isWellFormed()).toBe(true);
   });
 
+  test.each([' ', '<', '<a', '\\a', '/a', 'sk-', 'Bearer ', '"'])(
+    'a megabyte of %j is cut before anything looks at it',
+    (piece) => {
+      const hostile = `x${piece.repeat(1_000_000 / piece.length)} late`;
+      // White space and tags are taken out, so a later word would show up.
+      for (const error of [http(400, { error: { message: hostile } }), new Error(hostile)]) {
+        const { message } = failureOf(error);
+        expect(message).not.toContain('late');
+        expect(message.length).toBeLessThan(1010);
+      }
+    },
+  );
+
+  test('half of a key is not shown where a text is cut', () => {
+    const { message } = failureOf(
+      http(400, { error: { message: `${' '.repeat(1995)}s3cr3t-key` } }),
+    );
+    expect(message).toBe('400 <key>');
+  });
+
   test('a request id that is none is left out', () => {
     const error = http(400, {}, { 'x-request-id': 'a b <script>' });
     expect(failureOf(error).message).toBe('400 from the SDK');
@@ -138,6 +158,22 @@ describe('connections', () => {
     const error = new Error('round');
     error.cause = error;
     expect(failureOf(error)).toMatchObject({ message: 'round', retryable: false });
+  });
+});
+
+test.each([300, 302, 304])('%i is no answer, cost nothing and is not repeated', (status) => {
+  const { message, retryable, usage } = failureOf(http(status));
+  expect(message).toBe(
+    `${status} instead of an answer: the server sends elsewhere, or to a cache; check baseURL`,
+  );
+  expect([retryable, usage]).toEqual([false, undefined]);
+});
+
+test('redirections in a circle are not repeated', () => {
+  const cause = new Error('redirect count exceeded');
+  expect(failureOf(new TypeError('fetch failed', { cause }))).toMatchObject({
+    message: 'connection failed: TOO_MANY_REDIRECTS',
+    retryable: false,
   });
 });
 

@@ -177,6 +177,19 @@ describe('calls from deltas', () => {
       ],
     ],
     [
+      'the name is said with every delta, there is no id, and a piece begins like an object',
+      [
+        delta({ index: 0 }, 'add', '{"a":'),
+        delta({ index: 0 }, 'add', '{"b":{}'),
+        delta({ index: 0 }, 'add', '}}'),
+        delta({ index: 0 }, 'add', '{"a":1}'),
+      ],
+      [
+        { name: 'add', arguments: '{"a":{"b":{}}}' },
+        { name: 'add', arguments: '{"a":1}' },
+      ],
+    ],
+    [
       'another id with every delta',
       [delta({ index: 0, id: 'a' }, 'add', '{"a"'), delta({ index: 0, id: 'b' }, undefined, ':1}')],
       [{ id: 'a', name: 'add', arguments: '{"a":1}' }],
@@ -272,9 +285,50 @@ describe('the model', () => {
     expect(openai({ model: 'gpt-5', price }).price).toEqual(price);
   });
 
-  test('wrong options are refused at once', () => {
-    expect(() => openai({ model: '' })).toThrow('model: expected the name of a model');
-    expect(() => openai({ model: 'm', maxAttempts: 0 })).toThrow(/^maxAttempts/);
+  test.each<[unknown, RegExp]>([
+    [undefined, /^TypeError: openai: expected options \(model, baseURL, .*, got nothing$/],
+    [{ model: '' }, /^TypeError: model: expected the name of a model, got ""$/],
+    [{}, /^TypeError: model: expected the name of a model, got nothing$/],
+    // It would have sent the key to another server.
+    [
+      { model: 'm', baseUrl: 'http://localhost' },
+      /^TypeError: openai: unknown option 'baseUrl'; the options are model, baseURL, /,
+    ],
+    [{ model: 'm', baseURL: '' }, /^TypeError: baseURL: expected a URL that begins with http/],
+    [{ model: 'm', baseURL: 'localhost:1/v1' }, /^TypeError: baseURL: expected/],
+    [{ model: 'm', baseURL: 7 }, /^RangeError: baseURL: expected/],
+    [{ model: 'm', stream: 'no' }, /^TypeError: stream: expected true or false, got "no"$/],
+    [{ model: 'm', maxAttempts: 0 }, /^RangeError: maxAttempts: expected/],
+    [{ model: 'm', maxTokensField: 'x' }, /^TypeError: maxTokensField: expected/],
+    [{ model: 'm', clock: {} }, /^TypeError: clock: expected/],
+    [{ model: 'm', price: true }, /^TypeError: price: expected rates/],
+    [{ model: 'm', price: { input: -1, output: 1 } }, /^RangeError: price\.input/],
+  ])('wrong options are refused at once: %j', (options, message) => {
+    // Callers without types may pass anything.
+    const error = (() => {
+      try {
+        return Reflect.apply(openai, null, [options]) as unknown;
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(String(error)).toMatch(message);
+  });
+
+  test('the URL may be a URL', async () => {
+    provider = await startProvider({ turns: [{ content: 'ok' }] });
+    const baseURL = new URL(provider.openaiURL);
+    expect((await ask({ model: openai({ model: 'm', baseURL, apiKey: 'k' }) })).content).toBe('ok');
+  });
+
+  test('reasoning that is shown is kept for the record', async () => {
+    provider = await startProvider({ turns: [{ reasoning: 'Hm, so.', content: 'ok' }, {}] });
+    const model = openai({ model: 'm', baseURL: provider.openaiURL, apiKey: 'k' });
+    const { provider: kept = null } = await ask({ model });
+    expect(kept).toEqual({ reasoning_content: 'Hm, so.' });
+    const said = { role: 'assistant', content: 'ok', toolCalls: [], provider: kept } as const;
+    await ask({ model }, { messages: [said] });
+    expect(provider.requests[1]?.text).not.toContain('Hm');
   });
 
   test('takes a client of the SDK', async () => {
@@ -300,7 +354,7 @@ describe('the model', () => {
     const error = await ask({ model }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ModelError);
     expect(error).toMatchObject({
-      message: 'the answer has no choices (request req_1)',
+      message: 'the answer has no message (request req_1)',
       failedAttempts: [{ usage: { input: 10, output: 5 } }],
     });
   });

@@ -9,6 +9,7 @@ export function request(parts: Partial<ModelRequest> = {}): ModelRequest {
     maxOutputTokens: undefined,
     secondsLeft: undefined,
     signal: new AbortController().signal,
+    affords: () => true,
     onDelta: () => {},
     ...parts,
   };

@@ -1,15 +1,18 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import { checkOptions } from '../../src/models/options.ts';
 import {
   askedWaitMs,
   AttemptError,
   decideRetry,
+  RETRY_OPTIONS,
   retryPolicy,
   withRetries,
   type AttemptFailure,
 } from '../../src/models/retry.ts';
 import { ModelError } from '../../src/run/model.ts';
 import { fakeClock } from '../../src/testing/clock.ts';
+import { request } from './request.ts';
 
 const POLICY = retryPolicy({});
 const FAILURE: AttemptFailure = { message: '503 busy', retryable: true, label: 'unavailable' };
@@ -20,11 +23,15 @@ describe('retryPolicy', () => {
   });
 
   test.each([0, -1, 1.5, NaN, Infinity])('maxAttempts %s is refused', (maxAttempts) => {
-    expect(() => retryPolicy({ maxAttempts })).toThrow(/^maxAttempts: expected an integer/);
+    const options = { maxAttempts };
+    expect(() => checkOptions('x', options, RETRY_OPTIONS)).toThrow(
+      /^maxAttempts: expected an int/,
+    );
   });
 
   test.each([-1, NaN, Infinity])('maxRetryWaitSeconds %s is refused', (maxRetryWaitSeconds) => {
-    expect(() => retryPolicy({ maxRetryWaitSeconds })).toThrow(/^maxRetryWaitSeconds: expected/);
+    const options = { maxRetryWaitSeconds };
+    expect(() => checkOptions('x', options, RETRY_OPTIONS)).toThrow(/^maxRetryWaitSeconds: expec/);
   });
 });
 
@@ -63,6 +70,8 @@ describe('decideRetry', () => {
     [599_999, undefined, true],
     [600_000, undefined, true],
     [600_001, undefined, false],
+    [1e23, undefined, false],
+    [Infinity, undefined, false],
     [30_000, 30_001, true],
     [30_000, 30_000, false],
     [30_000, 29_999, false],
@@ -117,6 +126,8 @@ describe('askedWaitMs', () => {
     [{ 'retry-after': 'NaN' }, undefined],
     [{ 'retry-after': 'Infinity' }, undefined],
     [{ 'retry-after': '' }, undefined],
+    [{ 'retry-after': '2s' }, undefined],
+    [{ 'retry-after': '9'.repeat(20) }, 1e23],
     [{ 'retry-after': 'soon 2027' }, undefined],
   ])('%j: %s ms', (headers, expected) => {
     expect(askedWaitMs((name) => headers[name], now)).toBe(expected);
@@ -127,15 +138,11 @@ describe('withRetries', () => {
   test('time that attempts took is no longer left', async () => {
     const clock = fakeClock(1000);
     let sent = 0;
-    const promise = withRetries(
-      retryPolicy({ clock }),
-      { secondsLeft: 10, signal: new AbortController().signal },
-      async () => {
-        sent += 1;
-        await clock.advance(6000);
-        throw new AttemptError({ ...FAILURE, retryAfterMs: 4500 });
-      },
-    );
+    const promise = withRetries(retryPolicy({ clock }), request({ secondsLeft: 10 }), async () => {
+      sent += 1;
+      await clock.advance(6000);
+      throw new AttemptError({ ...FAILURE, retryAfterMs: 4500 });
+    });
     await expect(promise).rejects.toThrow(/asks to wait 4.5 s, and the time budget leaves 4 s/);
     expect(sent).toBe(1);
   });
@@ -147,19 +154,15 @@ describe('withRetries', () => {
       { message: 'second', retryable: true, usage: null },
     ];
     const { signal } = new AbortController();
-    const promise = withRetries(
-      retryPolicy({ clock }),
-      { secondsLeft: undefined, signal },
-      async () => {
-        const failure = failures.shift();
-        if (failure !== undefined) throw new AttemptError(failure);
-        return { content: 'ok' };
-      },
-    );
+    const promise = withRetries(retryPolicy({ clock }), request({ signal }), async () => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw new AttemptError(failure);
+      return { content: 'ok' };
+    });
     await clock.advance(1500);
     expect(await promise).toEqual({
       content: 'ok',
-      failedAttempts: [{ error: 'first' }, { error: 'second', usage: null }],
+      failedAttempts: [{ error: 'first' }, { error: 'second', usage: null, streamed: 0 }],
     });
     expect(clock.now()).toBe(1500);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
@@ -167,11 +170,7 @@ describe('withRetries', () => {
 
   test('an error that is no attempt of the provider goes through', async () => {
     const bug = new TypeError('a bug');
-    const promise = withRetries(
-      POLICY,
-      { secondsLeft: undefined, signal: new AbortController().signal },
-      () => Promise.reject(bug),
-    );
+    const promise = withRetries(POLICY, request(), () => Promise.reject(bug));
     await expect(promise).rejects.toBe(bug);
   });
 
@@ -180,7 +179,7 @@ describe('withRetries', () => {
     const controller = new AbortController();
     const promise = withRetries(
       retryPolicy({ clock }),
-      { secondsLeft: undefined, signal: controller.signal },
+      request({ signal: controller.signal }),
       () => Promise.reject(new AttemptError(FAILURE)),
     );
     await clock.advance(100);

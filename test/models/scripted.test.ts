@@ -12,6 +12,7 @@ import {
 } from '../../src/models/scripted.ts';
 import { ModelError, type Message } from '../../src/run/model.ts';
 import { fakeClock } from '../../src/testing/clock.ts';
+import { canonicalJson } from '../../src/transcript/index.ts';
 import { listening, request } from './request.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'hashtape-script-'));
@@ -125,6 +126,19 @@ describe('scripted', () => {
       ModelError,
     );
     expect(clock.pending).toBe(0);
+  });
+});
+
+test('unknown options are refused, and an abort counts', async () => {
+  const options: object = { names: 'x' };
+  expect(() => scripted([], options)).toThrow(
+    "scripted: unknown option 'names'; the options are name, price, clock",
+  );
+  const aborted = Promise.resolve(
+    scripted([{ delay: 1 }])(request({ signal: AbortSignal.abort() })),
+  );
+  await expect(aborted).rejects.toMatchObject({
+    failedAttempts: [{ error: 'aborted', usage: null, streamed: 0 }],
   });
 });
 
@@ -323,7 +337,21 @@ describe('loadScript', () => {
     expect((await loadScript(await file('other.json', '[]'), { name: 'n' })).id).toBe('scripted:n');
   });
 
+  test('numbers in arguments keep their spelling; elsewhere they are numbers', async () => {
+    const written = '{"a":12345678901234567890,"b":[1.0]}';
+    const turn = `{"delay":0.0,"usage":{"input":1.0},"tool_calls":[{"name":"t","arguments":${written}}]}`;
+    const model = await loadScript(await file('numbers.json', `[${turn}]`));
+    const { toolCalls, usage } = await model(request());
+    expect(canonicalJson(toolCalls?.[0]?.arguments)).toBe(written);
+    expect(usage).toMatchObject({ input: 1 });
+  });
+
   test.each<[string, string | null, RegExp]>([
+    [
+      'twice.json',
+      '[{"tool_calls":[{"name":"t","arguments":{"a":1,"a":2}}]}]',
+      /the key "a" comes twi/,
+    ],
     ['missing.json', null, /missing\.json: there is no such file$/],
     ['broken.json', '{"turns":', /broken\.json: not JSON: /],
     [
@@ -336,6 +364,12 @@ describe('loadScript', () => {
     const path = text === null ? join(folder, name) : await file(name, text);
     await expect(loadScript(path)).rejects.toThrow(ScriptError);
     await expect(loadScript(path)).rejects.toThrow(message);
+  });
+
+  test('options are refused as such', async () => {
+    const options: object = { nam: 'x' };
+    const path = await file('options.json', '[]');
+    await expect(loadScript(path, options)).rejects.toThrow(/^scripted: unknown option 'nam'/);
   });
 
   test('a folder is refused too', async () => {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { serverEvents, type ServerEvent } from '../../src/models/sse.ts';
 
 async function read(bytes: Uint8Array, size: number): Promise<readonly ServerEvent[]> {
@@ -67,6 +67,25 @@ describe('serverEvents', () => {
   ])('%s, however it is cut', async (_, text, expected) => {
     const events = expected.map(([event, data]) => ({ event, data }));
     for (const size of [1, 2, 3, 1000]) expect(await read(encode(text), size)).toEqual(events);
+  });
+
+  test('a long line is searched once, not again with every piece', async () => {
+    let searched = 0;
+    const split = RegExp.prototype[Symbol.split];
+    const spy = vi.spyOn(RegExp.prototype, Symbol.split).mockImplementation(function (
+      this: RegExp,
+      text,
+    ) {
+      searched += text.length;
+      return Reflect.apply(split, this, [text]);
+    });
+    try {
+      const [event] = await read(encode(`data: ${'x'.repeat(1_000_000)}\n\n`), 1000);
+      expect(event?.data).toHaveLength(1_000_000);
+      expect(searched).toBeLessThan(1_001_000);
+    } finally {
+      spy.mockRestore();
+    }
   });
 
   test('any text comes through in any pieces', async () => {

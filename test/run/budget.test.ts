@@ -360,3 +360,12 @@ describe('usage', () => {
     expect(codePoints('a\ud800\ud83d\ude00\udc00')).toBe(4);
   });
 });
+
+test('limits that are not given are not there, and prices may be left out', () => {
+  expect(Object.keys(checkBudget({ steps: 1, usd: undefined }))).toEqual(['steps']);
+  expect(() => checkPrice({ input: 1, output: 1, cacheRead: undefined })).not.toThrow();
+  const free = roomForOutput({ usd: 1 }, NOTHING, 10, { input: 0, output: 0 }, undefined);
+  expect(free).toEqual({ ok: true, maxOutputTokens: undefined });
+  expect(overrun({ usd: 1 }, { ...NOTHING, usd: null })).toBeNull();
+  expect(overrun({ tokens: 1 }, { ...NOTHING, tokens: 1, usd: 9 })).toBeNull();
+});

@@ -289,7 +289,9 @@ describe('budgets', () => {
       });
       const exceeded = { name, limit: Object.values(budget)[0], used };
       expect(outcome).toMatchObject({ reason, budget: exceeded });
-      expect(final['budget']).toEqual(exceeded);
+      // A record spells names as records do.
+      const recorded = name === 'toolCalls' ? 'tool_calls' : name;
+      expect(final['budget']).toEqual({ ...exceeded, name: recorded });
     },
   );
 

@@ -184,3 +184,21 @@ describe('StallDetector', () => {
     expect(stalls(sequence)).toEqual(repeats);
   });
 });
+
+test('a value and an error of the same text are different results', () => {
+  const value: Landing = {
+    tool: 't',
+    arguments: '{}',
+    result: 'x',
+    ok: true,
+    comparedBy: 'result',
+  };
+  const error: Landing = { ...value, ok: false };
+  const ledger = new RepeatLedger();
+  ledger.add(value);
+  expect(ledger.occurrences(error)).toBe(1);
+  expect(ledger.occurrences(value)).toBe(2);
+  expect(fingerprints(error).resultHash).not.toBe(fingerprints(value).resultHash);
+  // A text that begins with the other's mark is not the other either.
+  expect(ledger.occurrences({ ...error, result: '+x' })).toBe(1);
+});

@@ -15,7 +15,7 @@ import {
   type TranscriptStore,
 } from '../../src/store/index.ts';
 import { EMPTY_HEAD } from '../../src/transcript/index.ts';
-import { scratch } from './helpers.ts';
+import { lending, replaced, scratch } from './helpers.ts';
 
 const newPath = scratch();
 
@@ -23,6 +23,11 @@ describe('memory', () => {
   for (const { name, run } of storeConformance(async () => ({ store: memoryStore() }))) {
     test(name, run);
   }
+});
+
+describe('memory that lends one Buffer to its readers', () => {
+  const cases = storeConformance(async () => ({ store: lending(memoryStore(), 50_000) }));
+  for (const { name, run } of cases) test(name, run);
 });
 
 const DURABILITIES: readonly Durability[] = ['always', 'turn', 'never'];
@@ -83,19 +88,8 @@ const BROKEN: readonly [string, (store: TranscriptStore) => Partial<TranscriptSt
 test.each(BROKEN)('the suite notices a store of which this is true: %s', async (_, breaking) => {
   const cases = storeConformance(async () => {
     const store = memoryStore();
-    const broken = breaking(store);
     return {
-      store: {
-        location: store.location,
-        get head() {
-          return store.head;
-        },
-        append: (drafts) => store.append(drafts),
-        sync: () => store.sync(),
-        read: () => store.read(),
-        close: () => store.close(),
-        ...broken,
-      },
+      store: replaced(store, breaking(store)),
     };
   });
   const failures: string[] = [];

@@ -264,6 +264,14 @@ describe('somebody else changes the file', () => {
     ['cuts it', (path) => truncateSync(path, 20)],
     ['empties it', (path) => truncateSync(path)],
     ['deletes it', (path) => rmSync(path)],
+    ['renames it', (path) => renameSync(path, `${path}.old`)],
+    [
+      'renames it and puts a copy in its place',
+      (path) => {
+        renameSync(path, `${path}.old`);
+        writeFileSync(path, readFileSync(`${path}.old`));
+      },
+    ],
     [
       'replaces it',
       (path) => {
@@ -285,11 +293,30 @@ describe('somebody else changes the file', () => {
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
-  test.each(changes.slice(1))('%s: read does not pretend', async (name, change) => {
+  test.each(changes.slice(1))('%s: read does not pretend', async (_, change) => {
     const { path, store } = await prepared();
     change(path);
-    await storeError(bytesOf(store), name === 'deletes it' ? 'missing' : 'changed');
+    await storeError(bytesOf(store), existsSync(path) ? 'changed' : 'missing');
     await store.close();
+  });
+
+  test.each(changes.slice(3))('%s: sync says so', async (_, change) => {
+    const { path, store } = await prepared();
+    await store.append([tool(2)]);
+    change(path);
+    await storeError(store.sync(), 'changed');
+    await storeError(store.append([tool(3)]), 'changed');
+    await store.close();
+  });
+
+  test('the look at its path fails: nothing is written, and the next append works', async () => {
+    const { path, store, faults } = await prepared();
+    faults.pathStat = failing('EACCES');
+    await storeError(store.append([tool(2)]), 'failed');
+    delete faults.pathStat;
+    await store.append([tool(2)]);
+    await store.close();
+    await goesOn(path, 3);
   });
 
   test('the look before an append fails: nothing is written, and the next append works', async () => {
@@ -303,6 +330,14 @@ describe('somebody else changes the file', () => {
   });
 });
 
+function failingFirst(): NonNullable<Faults['stat']> {
+  let calls = 0;
+  return (real) => {
+    calls += 1;
+    return calls === 1 ? failing('EIO')() : real();
+  };
+}
+
 describe('creating and opening', () => {
   const cases: readonly [string, Faults][] = [
     ['open', { open: failingLater }],
@@ -315,17 +350,38 @@ describe('creating and opening', () => {
         },
       },
     ],
-    ['the first look', { stat: failing('EIO') }],
+    ['the first look', { stat: failingFirst() }],
     ['the sync of the folder', { syncDirectory: failingLater }],
   ];
-  test.each(cases)('%s fails: createTranscript says so and leaves no lock', async (_, faults) => {
+  test.each(cases)(
+    '%s fails: createTranscript says so and leaves nothing',
+    async (name, faults) => {
+      const system = faultySystem(faults);
+      const path = newPath('a/b/run.jsonl');
+      const root = dirname(dirname(dirname(path)));
+      await storeError(createTranscript(path, {}, system), 'failed');
+      // Whether a failed open has created the file can't be known.
+      const left = name.includes('took effect') ? ['a', 'a/b', 'a/b/run.jsonl'] : [];
+      expect(readdirSync(root, { recursive: true })).toEqual(left);
+      expect(existsSync(`${path}.lock`)).toBe(false);
+      const store = await createTranscript(path);
+      await store.append([USER]);
+      await store.close();
+      await goesOn(path, 1);
+    },
+  );
+
+  test('a file that another writer locked meanwhile is left to it', async () => {
     const path = newPath();
-    await storeError(createTranscript(path, {}, faultySystem(faults)), 'failed');
-    expect(existsSync(`${path}.lock`)).toBe(false);
-    const store = await createTranscript(path);
-    await store.append([USER]);
-    await store.close();
-    await goesOn(path, 1);
+    const system = faultySystem({
+      async open(real) {
+        const file = await real();
+        writeFileSync(`${path}.lock`, 'another');
+        return file;
+      },
+    });
+    await storeError(createTranscript(path, {}, system), 'locked');
+    expect(existsSync(path)).toBe(true);
   });
 
   test('a read that fails while it is verified: openTranscript says so and leaves no lock', async () => {
@@ -367,7 +423,8 @@ describe('creating and opening', () => {
   test('a file handle that fails to close still frees the lock', async () => {
     const { path, store, faults } = await prepared();
     faults.close = failingLaterAfter;
-    await expect(store.close()).rejects.toThrow('EIO');
+    const error = await storeError(store.close(), 'failed');
+    expect(error.message).toContain('EIO');
     await goesOn(path, 2);
   });
 });

@@ -19,6 +19,7 @@ export interface Faults {
   read?: (real: () => number) => number;
   truncate?: (real: () => void, size: number) => void;
   stat?: (real: () => FileStat) => FileStat;
+  pathStat?: (real: () => FileStat | null) => FileStat | null;
   datasync?: (real: () => Promise<void>) => Promise<void>;
   close?: (real: () => Promise<void>) => Promise<void>;
 }
@@ -46,11 +47,12 @@ export async function failingLaterAfter(real: () => Promise<unknown>): Promise<n
 /** The machine's file system with `faults`, which may be changed while it is used. */
 export function faultySystem(faults: Faults): FileSystem {
   return {
-    open(path, flags) {
+    open(path, flags, mode) {
       const real = async (): Promise<OpenFile> =>
-        wrap(await nodeFileSystem.open(path, flags), faults);
+        wrap(await nodeFileSystem.open(path, flags, mode), faults);
       return faults.open?.(real, path) ?? real();
     },
+    stat: (path) => faults.pathStat?.(() => nodeFileSystem.stat(path)) ?? nodeFileSystem.stat(path),
     syncDirectory: (path) =>
       faults.syncDirectory?.(() => nodeFileSystem.syncDirectory(path), path) ??
       nodeFileSystem.syncDirectory(path),

@@ -87,6 +87,14 @@ describe('createTranscript', () => {
     }
   });
 
+  test('an empty path is a clear error', async () => {
+    for (const attempt of [createTranscript(''), openTranscript(''), recordsOf('')]) {
+      await expect(attempt).rejects.toThrow(
+        new TypeError('the path is empty; give the path of a transcript file'),
+      );
+    }
+  });
+
   test('a path through a symbolic link leads to the file itself', async () => {
     const path = newPath();
     const link = join(dirname(path), 'latest.jsonl');

@@ -54,8 +54,40 @@ export async function storeError(
 
 export async function bytesOf(store: TranscriptStore): Promise<Buffer> {
   const copies: Uint8Array[] = [];
-  for await (const piece of store.read()) copies.push(piece.slice());
+  for await (const piece of store.read()) copies.push(new Uint8Array(piece));
   return Buffer.concat(copies);
+}
+
+/** The store with some of its members replaced. */
+export function replaced(
+  store: TranscriptStore,
+  members: Partial<TranscriptStore>,
+): TranscriptStore {
+  return {
+    location: store.location,
+    get head() {
+      return store.head;
+    },
+    append: (drafts) => store.append(drafts),
+    sync: () => store.sync(),
+    read: () => store.read(),
+    close: () => store.close(),
+    ...members,
+  };
+}
+
+/** The store, whose `read` lends one Buffer again and again. A Buffer's `slice` is no copy. */
+export function lending(store: TranscriptStore, size: number): TranscriptStore {
+  return replaced(store, {
+    async *read() {
+      const bytes = await bytesOf(store);
+      const buffer = Buffer.alloc(size);
+      for (let at = 0; at < bytes.length; at += size) {
+        yield buffer.subarray(0, bytes.copy(buffer, 0, at, at + size));
+        buffer.fill('?');
+      }
+    },
+  });
 }
 
 export async function recordsOf(from: TranscriptStore | string | URL): Promise<TranscriptRecord[]> {
@@ -100,6 +132,8 @@ export function child(path: string, script: string): Child {
   node.stdout.setEncoding('utf8');
   // Not `close`, which waits until somebody has read all of its output.
   const ended = once(node, 'exit');
+  // A child that has ended takes no more input, and whether it has is not for the writer to know.
+  node.stdin.on('error', () => undefined);
   const lines = eachLine(node.stdout);
   return {
     process: node,

@@ -6,7 +6,15 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -38,20 +46,41 @@ function stale(): string {
 
 /** A start like this process's, which is known on Linux. */
 function started(change: Partial<Started>): Started {
-  return { ...(self.started ?? { boot: 'b', namespace: 'n', ticks: '1' }), ...change };
+  return {
+    ...(self.started ?? { machine: null, boot: 'b', namespace: 'n', ticks: '1' }),
+    ...change,
+  };
 }
 
 const OWNERS: readonly [string, Owner, boolean][] = [
   ['this process', self, false],
   ['a process that is gone', { ...self, pid: freePid() }, true],
-  ['a process that is gone, start unknown', { ...self, pid: freePid(), started: null }, true],
+  [
+    'a process that is gone, start unknown',
+    { ...self, pid: freePid(), started: null },
+    self.started === null,
+  ],
   ['a live process, start unknown', { ...self, started: null }, false],
   ['a process of init, which is not ours', { ...self, pid: 1, started: null }, false],
   ['a process on another host', { ...self, pid: freePid(), host: `not-${hostname()}` }, false],
 ];
 const LINUX_OWNERS: typeof OWNERS = [
   ['an id that another process has by now', { ...self, started: started({ ticks: '1' }) }, true],
-  ['a process before the last boot', { ...self, started: started({ boot: 'another' }) }, true],
+  [
+    'a process before the last boot of this machine',
+    { ...self, started: started({ machine: self.started?.machine ?? null, boot: 'another' }) },
+    typeof self.started?.machine === 'string',
+  ],
+  [
+    'a process of another machine with this host name',
+    { ...self, started: started({ machine: 'another', boot: 'another' }) },
+    false,
+  ],
+  [
+    'a process of another boot, of who knows which machine',
+    { ...self, started: started({ machine: null, boot: 'another' }) },
+    false,
+  ],
   [
     'an id of another container that is free here',
     { ...self, pid: freePid(), started: started({ namespace: 'pid:[1]' }) },
@@ -112,6 +141,12 @@ describe('the text of a lock', () => {
     expect(JSON.parse(text)).toMatchObject({ pid: process.pid, host: hostname() });
     lock.release();
     expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
+  test('of an older version, without the machine, is read', () => {
+    const { machine: _, ...older } = started({});
+    const owner = parseOwner(JSON.stringify({ ...self, started: older }));
+    expect(owner).toEqual({ ...self, started: { ...older, machine: null } });
   });
 
   test('of a start in another form leaves the start unknown', () => {
@@ -196,6 +231,33 @@ describe('a stale lock', () => {
     writeFileSync(right, stale());
     takeLock(path).release();
     expect(readdirSync(dirname(path))).toEqual([]);
+  });
+});
+
+describe('a name with no room for others beside it', () => {
+  const long = `${'ä'.repeat(100)}.jsonl`;
+
+  test('is refused, and nothing is left behind', async () => {
+    const path = newPath(`made/for/it/${long}`);
+    const error = await storeError(createTranscript(path), 'failed');
+    expect(error.message).toContain('over 200 bytes');
+    expect(readdirSync(join(dirname(path), '../../..'))).toEqual([]);
+    const there = newPath(long);
+    writeFileSync(there, '');
+    await storeError(createTranscript(there), 'failed');
+    await storeError(openTranscript(there), 'failed');
+    expect(readdirSync(dirname(there))).toEqual([long]);
+  });
+
+  test('begins at 201 bytes', async () => {
+    const path = newPath('x'.repeat(200));
+    const store = await createTranscript(path);
+    await store.append([USER]);
+    await store.close();
+    writeFileSync(`${path}.lock`, stale());
+    appendFileSync(path, '{"torn');
+    await (await openTranscript(path, { recover: true })).close();
+    expect(readdirSync(dirname(path))).toHaveLength(2);
   });
 });
 

@@ -4,7 +4,15 @@
  * @module
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openTranscript, verifyFile } from '../../src/store/index.ts';
@@ -197,6 +205,19 @@ test('what was set aside before is never overwritten', async () => {
   expect(readFileSync(`${path}.torn-1`, 'utf8')).toBe('earlier');
   expect(readFileSync(`${path}.torn-3`)).toEqual(OPEN.subarray(LAST, -1));
 });
+
+test.skipIf(process.platform === 'win32')(
+  'what is set aside is no wider open than the transcript (needs modes)',
+  async () => {
+    for (const mode of [0o600, 0o640, 0o644]) {
+      const path = written(OPEN.subarray(0, -1));
+      chmodSync(path, mode);
+      await (await openTranscript(path, { recover: true })).close();
+      expect(statSync(`${path}.torn-1`).mode & 0o777 & ~mode).toBe(0);
+      expect(statSync(`${path}.torn-1`).mode & 0o600).toBe(0o600);
+    }
+  },
+);
 
 test('recover does nothing to a file that is whole', async () => {
   const path = written(OPEN);

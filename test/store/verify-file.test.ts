@@ -8,7 +8,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { readRecords, verifyFile } from '../../src/store/index.ts';
+import { memoryStore, readRecords, verifyFile } from '../../src/store/index.ts';
 import {
   advance,
   EMPTY_HEAD,
@@ -17,7 +17,7 @@ import {
   verifyTranscript,
   type Draft,
 } from '../../src/transcript/index.ts';
-import { FINAL, recordsOf, scratch, storeError, tool, USER } from './helpers.ts';
+import { FINAL, lending, recordsOf, replaced, scratch, storeError, tool, USER } from './helpers.ts';
 
 const newPath = scratch();
 
@@ -148,7 +148,9 @@ describe('verifyFile', () => {
   );
 });
 
+/** A good line, then one twice as long as any may be. */
 async function* endless(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(encoded([USER]));
   const piece = new Uint8Array(1 << 20);
   for (let total = 0; total <= 2 * MAX_LINE_BYTES; total += piece.length) yield piece;
 }
@@ -183,22 +185,30 @@ describe('readRecords', () => {
     }
   });
 
-  test('does not take in a line without end', async () => {
-    const store = {
-      location: 'endless',
-      head: EMPTY_HEAD,
-      append: async () => [],
-      sync: async () => undefined,
-      read: endless,
-      close: async () => undefined,
-    };
-    await expect(recordsOf(store)).rejects.toThrow(`a line over ${MAX_LINE_BYTES} bytes`);
+  test('does not keep a line without end: left out if it is unfinished, named if it ends', async () => {
+    const store = memoryStore();
+    expect(await recordsOf(replaced(store, { read: endless }))).toHaveLength(1);
+    async function* ended(): AsyncGenerator<Uint8Array> {
+      yield* endless();
+      yield Buffer.from('\n');
+    }
+    const reading = recordsOf(replaced(store, { read: ended }));
+    await expect(reading).rejects.toThrow(`line 2: over ${MAX_LINE_BYTES} bytes`);
+  });
+
+  test('copies what a store only lends', async () => {
+    const store = memoryStore();
+    await store.append([USER, tool('x'.repeat(500)), FINAL]);
+    for (const size of [1, 7, 64, 200, 1000]) {
+      expect(await recordsOf(lending(store, size))).toEqual(await recordsOf(store));
+    }
   });
 
   test('says what is wrong with a file that can not be opened', async () => {
     await storeError(recordsOf(newPath('missing.jsonl')), 'missing');
     const folder = newPath('folder');
     mkdirSync(folder);
-    await expect(recordsOf(folder)).rejects.toThrow('EISDIR');
+    const error = await storeError(recordsOf(folder), 'failed');
+    expect(error.message).toContain('EISDIR');
   });
 });

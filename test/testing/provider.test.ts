@@ -86,6 +86,18 @@ describe('the script', () => {
   });
 });
 
+test.each<[object, RegExp]>([
+  [{ pieceBytes: 0 }, /^RangeError: pieceBytes: expected an integer of at least 1, got 0$/],
+  [{ pieceBytes: 1.5 }, /^RangeError: pieceBytes/],
+  [{ pieceBytes: '7' }, /^TypeError: pieceBytes/],
+  [{ turns: {} }, /^TypeError: turns: expected an array of turns, got an object$/],
+  [{ turn: [] }, /^TypeError: startProvider: unknown option 'turn'; the options are turns, piece/],
+])('the options %j are refused', async (options, message) => {
+  await start();
+  const error: unknown = await startProvider(options).catch((thrown: unknown) => thrown);
+  expect(String(error)).toMatch(message);
+});
+
 const CALL = { id: 'a', type: 'function', function: { name: 't', arguments: '{}' } };
 const CALLING = { role: 'assistant', content: null, tool_calls: [CALL] };
 const RESULT = { role: 'tool', tool_call_id: 'a', content: 'x' };
@@ -113,6 +125,17 @@ describe('OpenAI refuses', () => {
         ],
       },
       /arguments text/,
+    ],
+    [
+      'a call of a name with a dot',
+      {
+        messages: [
+          HI,
+          { ...CALLING, tool_calls: [{ ...CALL, function: { name: 'a.b', arguments: '{}' } }] },
+          RESULT,
+        ],
+      },
+      /tool_calls.function.name/,
     ],
     ['a call without an answer', { messages: [HI, CALLING] }, /did not have response messages: a$/],
     ['a call answered late', { messages: [CALLING, HI, RESULT] }, /did not have response messages/],
@@ -208,6 +231,11 @@ describe('Anthropic refuses', () => {
       'an id with a dot',
       { messages: [{ role: 'assistant', content: [{ ...USE, id: 'a.b' }] }] },
       /pattern/,
+    ],
+    [
+      'a call of a name with a dot',
+      { messages: [{ role: 'assistant', content: [{ ...USE, name: 'a.b' }] }] },
+      /messages.0: name: .* pattern/,
     ],
     [
       'an input of no object',

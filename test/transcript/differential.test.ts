@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +18,7 @@ import {
 } from '../../src/transcript/index.ts';
 import { hasPython, NEEDS_PYTHON, python } from './python.ts';
 import { files } from './random.ts';
-import { bytesOf, chain, hashOf, SAMPLE, sha256 } from './sample.ts';
+import { bytesOf, chain, hashed, hashOf, SAMPLE, sha256 } from './sample.ts';
 import { LARGE_TAMPERS, TAMPERS } from './tampers.ts';
 
 const verifier = fileURLToPath(new URL('../../docs/verify.py', import.meta.url));
@@ -70,6 +71,10 @@ function expectAgreement(
   expect(status).toBe(ours.every(({ ok }) => ok) ? 0 : 1);
 }
 
+function nested(depth: number): string {
+  return '['.repeat(depth) + ']'.repeat(depth);
+}
+
 describe.skipIf(!hasPython)(`docs/verify.py agrees${NEEDS_PYTHON}`, () => {
   test('on the seed’s files', () => {
     const names = readdirSync(seeds).filter((name) => name.endsWith('.jsonl'));
@@ -85,6 +90,8 @@ describe.skipIf(!hasPython)(`docs/verify.py agrees${NEEDS_PYTHON}`, () => {
     const head = hashOf(chain(SAMPLE)[5] ?? '');
     expectAgreement(contents, ['--count', '6'], { count: 6 });
     expectAgreement(contents, ['--head', head, '--allow-open'], { head, allowOpen: true });
+    const upper = head.toUpperCase();
+    expectAgreement(contents, ['--head', upper, '--allow-open'], { head: upper, allowOpen: true });
   });
 
   test('on nesting of any depth', () => {
@@ -138,11 +145,39 @@ describe.skipIf(!hasPython)(`docs/verify.py agrees${NEEDS_PYTHON}`, () => {
       `${'['.repeat(300_000)}\n`,
       `[${filler}1]\n${good}`,
       `${' '.repeat(300_000)}\n${good}`,
-      `${'['.repeat(1_000_001)}${']'.repeat(1_000_001)}\n${good}`,
-      `${'['.repeat(1_000_002)}${']'.repeat(1_000_002)}\n${good}`,
+      // A record's own object is one of the million.
+      hashed(`"kind":"final","payload":${nested(1_000_000)},"prev":"${GENESIS}","seq":0}`),
+      hashed(`"kind":"final","payload":${nested(1_000_001)},"prev":"${GENESIS}","seq":0}`),
     ];
     expectAgreement(texts.map(bytesOf), [], {});
   });
+
+  test.each([
+    ['--head', 'abc'],
+    ['--head', `${'0'.repeat(63)}g`],
+    ['--count', '-1'],
+    ['--count', '1.0'],
+  ])('%s %s is refused: exit status 2', (option, value) => {
+    const { status } = spawnSync('python3', [verifier, `${option}=${value}`, '/dev/null']);
+    expect(status).toBe(2);
+  });
+
+  test.skipIf(!existsSync('/proc/self/status'))(
+    'on a long line of many members, in bounded memory (needs /proc)',
+    () => {
+      writeFileSync(join(folder, 'wide'), `[${'{"":[[],0]},'.repeat(200_000)}0]\n`);
+      // The peak of the memory, in kB; the line has 2.4 MB, and its values would take 100 MB.
+      const measure = `import re, runpy, sys
+sys.argv = sys.argv[1:]
+try:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+except SystemExit:
+    print(re.search("VmHWM:\\\\s*(\\\\d+)", open("/proc/self/status").read())[1])`;
+      const { stdout } = python(['-c', measure, verifier, join(folder, 'wide')]);
+      expect(stdout).toContain('not_an_object');
+      expect(Number(stdout.trimEnd().split('\n').at(-1))).toBeLessThan(50_000);
+    },
+  );
 
   test('on what it can’t read: exit status 2, and the other files are judged', () => {
     writeFileSync(join(folder, 'good'), chain(SAMPLE).join(''));

@@ -102,4 +102,21 @@ describe('parseRecord', () => {
       expect(() => parseRecord(line)).toThrow(SyntaxError);
     },
   );
+
+  test.each([
+    { seq: '0' },
+    { seq: null },
+    { kind: 1 },
+    { prev: null },
+    { hash: 1 },
+    { payload: 'text' },
+    { payload: null },
+    { payload: 3 },
+  ])('refuses a record whose %j is of the wrong kind', (wrong) => {
+    const record = { seq: 0, kind: 'final', payload: {}, prev: GENESIS, hash: GENESIS };
+    expect(parseRecord(JSON.stringify(record))).toEqual(record);
+    expect(() => parseRecord(JSON.stringify({ ...record, ...wrong }))).toThrow(
+      'not a transcript record; verify the file first',
+    );
+  });
 });

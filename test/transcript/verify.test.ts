@@ -21,6 +21,28 @@ function record(payload: string, prev = GENESIS, seq = 0): string {
   return `{"hash":"${sha256(`{${content}`)}",${content}\n`;
 }
 
+/** A line of 64 MiB: an object of many members that have this value. */
+function wideLine(value: string): Uint8Array {
+  const member = Buffer.from(`,"00000000":${value}`);
+  const count = Math.floor((MAX_LINE_BYTES - 1) / member.length);
+  const bytes = Buffer.alloc(count * member.length + 2, member);
+  for (let i = 0; i < count; i += 1) {
+    let at = i * member.length + 9; // the name's last digit
+    for (let rest = i; rest > 0; rest = Math.floor(rest / 10), at -= 1)
+      bytes[at] = 0x30 + (rest % 10);
+  }
+  bytes.write('{'); // in the place of the first comma
+  bytes.write('}\n', count * member.length);
+  return bytes;
+}
+
+/** A record with a hundred members too many, whose long names hold escapes and differ only at their ends. */
+function manyNames(): string {
+  const names = Array.from({ length: 100 }, (_, i) => `${'\\n\\u0001é'.repeat(400)}${100 + i}`);
+  const members = names.map((name) => `"${name}":{}`).join(',');
+  return record('[]').replace('{"hash"', `{${members},"hash"`);
+}
+
 const lines = chain(SAMPLE);
 const good = lines.join('');
 
@@ -186,13 +208,24 @@ describe('the verifier', () => {
       ['no UTF-8', `${'\ud800'.repeat(LONG)}\n`, 'not_canonical'],
       ['blanks', `${' '.repeat(LONG)}\n`, 'not_canonical'],
       [
-        'a million levels round an empty one',
-        record('['.repeat(1_000_001) + ']'.repeat(1_000_001)),
+        'a million levels, the record’s own among them, round an empty one',
+        record('['.repeat(1_000_000) + ']'.repeat(1_000_000)),
         undefined,
       ],
-      ['one more', record('['.repeat(1_000_002) + ']'.repeat(1_000_002)), 'not_canonical'],
+      ['one more', record('['.repeat(1_000_001) + ']'.repeat(1_000_001)), 'not_canonical'],
+      ['unknown members that differ far behind', manyNames(), 'extra_fields'],
     ])('%s', (_, text, reason) => {
       expect(verifyTranscript(text).fault?.reason).toBe(reason);
+    });
+
+    test.each<[string, string]>([
+      ['names', '0'],
+      ['values of nearly 1,000 bytes', `[${'[0],'.repeat(248)}0]`],
+    ])('64 MiB of %s are outlined in bounded memory', (_, value) => {
+      const bytes = wideLine(value);
+      const before = process.memoryUsage().heapUsed;
+      expect(verifyTranscript(bytes).fault?.reason).toBe('missing_fields');
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(100 * 1024 * 1024);
     });
 
     test('64 MiB of brackets and of tiny arrays end in a verdict, in bounded memory', () => {
