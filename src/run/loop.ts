@@ -8,7 +8,7 @@ import { setMaxListeners } from 'node:events';
 import { createTranscript } from '../store/file.ts';
 import { memoryStore } from '../store/memory.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
-import { type JsonObject } from '../transcript/index.ts';
+import { type JsonObject, type RecordLine } from '../transcript/index.ts';
 import { type RunContext } from './context.ts';
 import { Cancellation, isThenable, race } from './deadline.ts';
 import { decide, type Next } from './decide.ts';
@@ -102,9 +102,16 @@ function begin(settings: Settings, store: TranscriptStore): RunContext & { origi
     comparedBy: (tool) => settings.tools.get(tool)?.tool.repeatedWhen ?? 'result',
   });
   const record = async (kind: string, payload: JsonObject): Promise<void> => {
-    const [line] = await stored(() => store.append([{ kind, payload }]));
+    let lines: readonly RecordLine[];
+    try {
+      lines = await store.append([{ kind, payload }]);
+    } catch (error) {
+      throw asStoreError(error);
+    }
+    const [line] = lines;
     if (line !== undefined) emit?.({ type: 'record', record: line, payload });
-    await breathe();
+    const breath = breathe();
+    if (breath !== undefined) await breath;
   };
   return {
     settings,
@@ -136,12 +143,16 @@ function breather(): () => Promise<void> | undefined {
 }
 
 /** Whatever a store throws, a record that can't be kept is how the run ends. */
-async function stored<T>(act: () => Promise<T>): Promise<T> {
+function asStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  return new StoreError('failed', describeError(error), { cause: error });
+}
+
+async function sync(store: TranscriptStore): Promise<void> {
   try {
-    return await act();
+    await store.sync();
   } catch (error) {
-    if (error instanceof StoreError) throw error;
-    throw new StoreError('failed', describeError(error), { cause: error });
+    throw asStoreError(error);
   }
 }
 
@@ -162,7 +173,7 @@ async function drive(context: RunContext & { origin: string }): Promise<Outcome>
       await skipCalls(context, next.why);
       continue;
     }
-    await stored(() => store.sync());
+    await sync(store);
     if (next.do === 'call') {
       await runCalls(context);
       continue;
@@ -183,7 +194,7 @@ async function finish(context: RunContext, stop: Stop): Promise<Outcome> {
   if ('failedAttempts' in stop) state.attemptsFailed(stop.failedAttempts ?? []);
   const check = await checkSuccess(context, stop.reason);
   await context.record('final', finalPayload(context, stop, check));
-  await stored(() => store.sync());
+  await sync(store);
   return outcomeOf(context, stop, check);
 }
 

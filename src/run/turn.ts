@@ -1,26 +1,18 @@
 /**
- * One model turn: the request, the wait for it, and the reply made fit to record.
+ * One model turn: the request, and the wait for it.
  *
  * @module
  */
-import { canonicalJson, CanonicalError, parseJson, type JsonValue } from '../transcript/index.ts';
-import { deepFreeze, readArguments } from './arguments.ts';
 import { exhausted, type Exceeded } from './budget.ts';
 import { systemClock } from './clock.ts';
 import { millisecondsLeft, type RunContext } from './context.ts';
 import { Cancellation, isThenable, race, type IdleLimit, type Raced } from './deadline.ts';
-import {
-  ModelError,
-  type Delta,
-  type FailedAttempt,
-  type ModelReply,
-  type ModelRequest,
-  type ReplyCall,
-} from './model.ts';
-import { turnPayload, type Turn, type TurnCall } from './payloads.ts';
+import { ModelError, type Delta, type FailedAttempt, type ModelRequest } from './model.ts';
+import { turnPayload, type Turn } from './payloads.ts';
+import { readAttempts, readReply, usageIn } from './reply.ts';
 import { describeError, publicText } from './result.ts';
 import { type StopReason } from './outcome.ts';
-import { codePoints, tokenCount, usageOf, type Usage } from './usage.ts';
+import { codePoints } from './usage.ts';
 
 /** A turn that didn't come about, and what its attempts may have cost. */
 export interface NoTurn {
@@ -149,10 +141,10 @@ async function waitFor(
   return { ...raced, endedAt, lastWord: await race(reply, courtesy) };
 }
 
-type NoReply = Exclude<Asked, { ended: 'value' }> & { readonly streamed: number };
+type Unanswered = Exclude<Asked, { ended: 'value' }> & { readonly streamed: number };
 
 /** Why there is no turn, and what its attempts may have cost. */
-function noTurn(context: RunContext, asked: NoReply): NoTurn {
+function noTurn(context: RunContext, asked: Unanswered): NoTurn {
   const isAborted = asked.ended === 'aborted' || context.settings.signal?.aborted === true;
   if (isAborted) {
     const failedAttempts = attemptsOf(asked, 'aborted while the model was answering');
@@ -195,7 +187,7 @@ function modelErrorText(error: unknown): string {
  * The attempts that a model tells of in its error, which may come after it was given up. Without them there was
  * one, which may have cost its input and what streamed in, and nobody counted.
  */
-function attemptsOf({ ended, streamed, ...asked }: NoReply, error: string): FailedAttempt[] {
+function attemptsOf({ ended, streamed, ...asked }: Unanswered, error: string): FailedAttempt[] {
   const last =
     'error' in asked && ended === 'error' ? { ended, error: asked.error } : asked.lastWord;
   try {
@@ -211,133 +203,12 @@ function attemptsOf({ ended, streamed, ...asked }: NoReply, error: string): Fail
   return [{ error, usage: null, streamed }];
 }
 
-/** The usage that something says it had, whether or not it is a reply. */
-function usageIn(reply: unknown): Usage | null {
-  const { usage }: { usage?: unknown } = Object(reply);
-  return usage == null ? null : usageOf(Object(usage));
-}
-
-/** What a model did in its attempts, made fit to record, whatever it says of them. */
-function readAttempts(attempts: unknown): FailedAttempt[] {
-  if (!Array.isArray(attempts)) return [];
-  return attempts.map((attempt: unknown) => {
-    const { error, usage, streamed }: { [K in keyof FailedAttempt]?: unknown } = Object(attempt);
-    const said = typeof error === 'string' ? publicText(error) : describeError(error);
-    return {
-      error: said,
-      ...(usage === undefined ? {} : { usage: usageOf(Object(usage)) }),
-      ...(tokenCount(streamed) === null ? {} : { streamed: Number(streamed) }),
-    };
-  });
-}
-
 /** The turn that a reply is; what isn't a reply is a model error. */
 function readTurn(context: RunContext, reply: unknown, streamed: number): Turn | NoTurn {
-  let problem: string | null;
-  let usage: Usage | null = null;
-  try {
-    usage = usageIn(reply);
-    problem = replyProblem(reply);
-    if (problem === null) return readReply(context, reply as ModelReply); // it has just been checked
-  } catch (error) {
-    problem = describeError(error); // a getter, or a proxy
-  }
-  const error = `the model returned what isn't a reply: ${problem}`;
-  return { reason: 'model_error', error, failedAttempts: [{ error, usage, streamed }] };
-}
-
-/** Gives a reply's calls their ids, and makes all of it fit to record. */
-function readReply(context: RunContext, reply: ModelReply): Turn {
-  const { content, toolCalls = [], usage, stop = 'end', provider, failedAttempts } = reply;
-  const taken = new Set<string>();
-  const step = context.state.steps + 1;
-  return {
-    content: content.toWellFormed(),
-    calls: Object.freeze(
-      toolCalls.map((call, index) => {
-        const made = turnCall(
-          call,
-          step,
-          index,
-          (id) => taken.has(id) || context.state.callIds.has(id),
-        );
-        taken.add(made.id);
-        return made;
-      }),
-    ),
-    usage: usage == null ? null : usageOf(usage),
-    stop,
-    ...(provider === undefined ? {} : { provider: copyOf(provider) }),
-    failedAttempts: readAttempts(failedAttempts),
-  };
-}
-
-/** As a record of it reads back, so that a resumed run gives the adapter the same. */
-function copyOf(provider: JsonValue): JsonValue {
-  const parsed = parseJson(canonicalJson(provider));
-  if (!parsed.ok) throw new Error('the code here has a bug: canonical JSON does not parse');
-  return deepFreeze(parsed.value);
-}
-
-/** A call with an id that is unique in the run: the provider's own if it is, else one made of its place. */
-function turnCall(
-  call: ReplyCall,
-  step: number,
-  index: number,
-  isTaken: (id: string) => boolean,
-): TurnCall {
-  const given =
-    typeof call.id === 'string' || typeof call.id === 'number' ? `${call.id}`.toWellFormed() : '';
-  let id = given;
-  for (let k = 0; id === '' || isTaken(id); k += 1) {
-    id = k === 0 ? `call_${step}_${index}` : `call_${step}_${index}_${k}`;
-  }
-  const read = readArguments(call.arguments);
-  return Object.freeze({
-    id,
-    name: call.name.toWellFormed(),
-    arguments: read.value,
-    text: read.text,
-    problem: read.problem,
-    ...(read.raw === undefined ? {} : { raw: read.raw }),
-    ...(given === '' || given === id ? {} : { providerId: given }),
-  });
-}
-
-function replyProblem(reply: unknown): string | null {
-  if (typeof reply !== 'object' || reply === null) {
-    return `${reply === null ? 'null' : typeof reply}, not an object`;
-  }
-  const { content, toolCalls, stop, provider }: { [K in keyof ModelReply]?: unknown } = reply;
-  if (typeof content !== 'string') return 'content is not a string';
-  if (stop !== undefined && !STOPS.has(stop)) return 'stop is not end, length or refused';
-  return callsProblem(toolCalls) ?? providerProblem(provider);
-}
-
-const STOPS: ReadonlySet<unknown> = new Set(['end', 'length', 'refused']);
-
-function callsProblem(toolCalls: unknown): string | null {
-  if (toolCalls === undefined) return null;
-  if (!Array.isArray(toolCalls)) return 'toolCalls is not an array';
-  const wrong = toolCalls.findIndex((call) => !isReplyCall(call));
-  return wrong === -1 ? null : `toolCalls[${wrong}] has no name, or no arguments as text or object`;
-}
-
-function providerProblem(provider: unknown): string | null {
-  try {
-    if (provider !== undefined) canonicalJson(provider);
-    return null;
-  } catch (error) {
-    if (error instanceof CanonicalError) return `provider can't be recorded: ${error.message}`;
-    throw error;
-  }
-}
-
-function isReplyCall(call: unknown): call is ReplyCall {
-  if (typeof call !== 'object' || call === null) return false;
-  const { name, arguments: args }: { name?: unknown; arguments?: unknown } = call;
-  return (
-    typeof name === 'string' &&
-    (typeof args === 'string' || (typeof args === 'object' && args !== null))
-  );
+  const { steps, callIds } = context.state;
+  const turn = readReply(reply, steps + 1, callIds);
+  if (!('problem' in turn)) return turn;
+  const error = `the model returned what isn't a reply: ${turn.problem}`;
+  const failedAttempts = [{ error, usage: turn.usage, streamed }];
+  return { reason: 'model_error', error, failedAttempts };
 }
