@@ -35,6 +35,39 @@ describe('README', () => {
     expect(readme).toContain('Node 20.19 or newer');
   });
 
+  test('it installs as many packages as it says', () => {
+    const lock: {
+      packages: Record<string, { dev?: boolean; devOptional?: boolean; peer?: boolean }>;
+    } = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8'));
+    const needed = Object.entries(lock.packages).filter(
+      ([path, { dev, devOptional, peer }]) =>
+        path !== '' && dev !== true && devOptional !== true && peer !== true,
+    );
+    expect(readme).toContain(`installs as ${needed.length + 1} packages`);
+  });
+
+  test('its figures are those of the table in bench/README.md', () => {
+    const bench = readFileSync(new URL('bench/README.md', root), 'utf8');
+    const row = (name: string, other: string): string =>
+      bench.split('\n').find((line) => line.startsWith(name) && line.includes(other)) ?? '';
+    const said = /## How fast\n([^]*?)\n## /.exec(readme)?.[1] ?? '';
+    const claims: [string, string, string, string][] = [
+      ['verify text, 100k', 'seed', '1,049,937 records/s', '1.05 million records of 371 bytes'],
+      ['verify text, 100k', 'seed', '8.41×', '8.4 times the Python program'],
+      ['verify text, 1.01 GB', 'sha256sum', '2.69 s', '1 GB in 2.7 s'],
+      ['verify text, 1.01 GB', 'sha256sum', '0.70×', '0.70 times the speed'],
+      ['loop, 1,000 steps', 'AI SDK 7', '20.9 µs', '21 µs to a step'],
+      ['loop, 1,000 steps', 'AI SDK 7', '13.8×', '14 times less than AI SDK 7'],
+      ['loop, 1,000 steps', 'LangChain', '65.6×', '66 times less than'],
+      ['loop, 1,000 steps', 'OpenAI Agents', '433×', '433 times less than OpenAI Agents'],
+      ['package, installed', '', '8 packages, 2.27 MB', '8 packages, 2.3 MB'],
+    ];
+    for (const [name, other, figure, words] of claims) {
+      expect(row(name, other)).toContain(figure);
+      expect(said.replaceAll(/\s+/g, ' ')).toContain(words);
+    }
+  });
+
   test('every link to a file leads to one', () => {
     const targets = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map((match) => match[1] ?? '');
     expect(targets.length).toBeGreaterThan(5);
