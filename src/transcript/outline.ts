@@ -4,7 +4,8 @@
  * @module
  */
 import { FIELDS } from './record.ts';
-import { ascii, BAD, matches, scanString, ValueScanner } from './scan.ts';
+import { ascii, BAD, matches } from './bytes.ts';
+import { scanString, ValueScanner } from './scan.ts';
 
 /** Longer values are shortened, in bytes. */
 const SHORT = 1000;

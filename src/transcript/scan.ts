@@ -6,27 +6,16 @@
  *
  * @module
  */
+import { ascii, BAD, matches, MINUS, NINE, ZERO } from './bytes.ts';
 import { compareCodePoints } from './canonical.ts';
-import { floatText } from './number.ts';
-
-/**
- * What every scanning function returns when the bytes are not canonical JSON. Nothing ends at 0, and
- * every other value, also negated, is a place.
- */
-export const BAD = 0;
+import { scanNumber } from './scan-number.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-const PLUS = 0x2b;
-const MINUS = 0x2d;
-const DOT = 0x2e;
 const COLON = 0x3a;
-const ZERO = 0x30;
-const NINE = 0x39;
 const OPEN_ARRAY = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_ARRAY = 0x5d;
-const LOWER_E = 0x65;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
@@ -47,11 +36,6 @@ const SHORTER: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d]);
 const NULL = ascii('null');
 const TRUE = ascii('true');
 const FALSE = ascii('false');
-
-/** The bytes of an ASCII text. */
-export function ascii(text: string): Uint8Array {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
-}
 
 /**
  * Scans a string from the byte after its opening quote; returns the position after its closing one.
@@ -128,79 +112,6 @@ function secondByteRange(first: number): readonly [number, number] {
     default:
       return [0x80, 0xbf];
   }
-}
-
-/** A number: plain digits, or the one spelling that Python gives the double it stands for. */
-export function scanNumber(bytes: Uint8Array, start: number): number {
-  const lead = bytes[start] === MINUS ? start + 1 : start;
-  const end = skipDigits(bytes, lead);
-  if (end === lead || (bytes[lead] === ZERO && end > lead + 1)) return BAD;
-  if (isFloatByte(bytes[end])) return scanFloat(bytes, start, lead, end);
-  return bytes[lead] === ZERO && lead > start ? BAD : end; // `-0` is written `0`
-}
-
-/**
- * A decimal of at most 15 digits reads back as a double that no other such decimal gives, so its own
- * digits are the shortest. That settles the common spellings without converting; any other is converted.
- */
-function scanFloat(bytes: Uint8Array, start: number, lead: number, point: number): number {
-  const end = bytes[point] === DOT ? skipDigits(bytes, point + 1) : point;
-  const isShort = end - lead <= 16;
-  if (isShort && bytes[end] === LOWER_E && scanMantissa(bytes, lead, end)) {
-    const after = scanExponent(bytes, end + 1);
-    if (after !== BAD) return after;
-  } else if (isShort && !isFloatByte(bytes[end]) && isPositional(bytes, lead, point, end)) {
-    return end;
-  }
-  return scanAnyFloat(bytes, start, end);
-}
-
-/** Digits, a point and digits without a needless zero: `0.00…` only down to 1e-4. */
-function isPositional(bytes: Uint8Array, lead: number, point: number, end: number): boolean {
-  if (bytes[end - 1] === ZERO) return end === point + 2; // `1.0`
-  if (bytes[lead] !== ZERO) return end > point + 1;
-  let zeros = 0;
-  while (bytes[point + 1 + zeros] === ZERO) zeros += 1;
-  return zeros < 4 && end > point + 1;
-}
-
-/** One digit that isn't 0, and after a point digits that don't end in 0. */
-function scanMantissa(bytes: Uint8Array, lead: number, end: number): boolean {
-  if (bytes[lead] === ZERO) return false;
-  return end === lead + 1 || (bytes[lead + 1] === DOT && end > lead + 2 && bytes[end - 1] !== ZERO);
-}
-
-/** A sign and two digits, at most -5 or at least 16, after which the number ends. */
-function scanExponent(bytes: Uint8Array, at: number): number {
-  const end = skipDigits(bytes, at + 1);
-  if (end !== at + 3 || isFloatByte(bytes[end])) return BAD;
-  const value = ((bytes[at + 1] ?? 0) - ZERO) * 10 + (bytes[at + 2] ?? 0) - ZERO;
-  const isWritten = bytes[at] === MINUS ? value >= 5 : bytes[at] === PLUS && value >= 16;
-  return isWritten ? end : BAD;
-}
-
-function scanAnyFloat(bytes: Uint8Array, start: number, from: number): number {
-  let i = from;
-  // The longest such spelling is 24 characters: `-2.2250738585072014e-308`.
-  while (i - start < 25 && isFloatByte(bytes[i])) i += 1;
-  if (i - start > 25) return BAD;
-  const text = String.fromCharCode(...bytes.subarray(start, i));
-  const value = Number(text);
-  return Number.isFinite(value) && floatText(value) === text ? i : BAD;
-}
-
-function skipDigits(bytes: Uint8Array, start: number): number {
-  let i = start;
-  for (let byte = bytes[i]; byte !== undefined && byte >= ZERO && byte <= NINE; byte = bytes[i]) {
-    i += 1;
-  }
-  return i;
-}
-
-function isFloatByte(byte: number | undefined): boolean {
-  if (byte === DOT || byte === LOWER_E) return true;
-  if (byte === undefined) return false;
-  return (byte >= ZERO && byte <= NINE) || byte === MINUS || byte === PLUS;
 }
 
 /**
@@ -308,14 +219,6 @@ function grown(array: Int32Array): Int32Array<ArrayBuffer> {
 function scanLiteral(bytes: Uint8Array, i: number): number {
   if (matches(bytes, i, NULL) || matches(bytes, i, TRUE)) return i + 4;
   return matches(bytes, i, FALSE) ? i + 5 : BAD;
-}
-
-/** Whether `expected` stands at `at`. */
-export function matches(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
-  for (let i = 0; i < expected.length; i += 1) {
-    if (bytes[at + i] !== expected[i]) return false;
-  }
-  return true;
 }
 
 /**

@@ -9,7 +9,8 @@
 import { sha256Hex } from '#sha256';
 import { judgeLine, type Fault, type Reason, type Recent } from './judge.ts';
 import { EMPTY_HEAD, GENESIS, MAX_LINE_BYTES, type Head } from './record.ts';
-import { ascii, BAD, matches, scanString, ValueScanner } from './scan.ts';
+import { ascii, BAD, matches } from './bytes.ts';
+import { scanString, ValueScanner } from './scan.ts';
 
 /** What verification found: the transcript holds, or its first fault. It is plain data. */
 export interface Verdict {

@@ -6,7 +6,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, parseJson } from '../../src/transcript/index.ts';
-import { BAD, ValueScanner } from '../../src/transcript/scan.ts';
+import { BAD } from '../../src/transcript/bytes.ts';
+import { ValueScanner } from '../../src/transcript/scan.ts';
 
 const scanner = new ValueScanner();
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
