@@ -9,7 +9,9 @@ const LONG = [
   'every single-byte change',
   'nesting of any depth',
   '200,000 levels',
-  'a long line without',
+  '64 MiB of',
+  'no UTF-8',
+  'a million levels',
 ];
 
 /** The tests of the pure core alone: they need no other process, so every mutant is judged in seconds. */

@@ -263,3 +263,25 @@ describe('properties', () => {
     );
   });
 });
+
+test('a part that stands twice deep inside is no cycle, and a cycle deep inside is one', () => {
+  const part = { a: 1 };
+  let twice: unknown = [part, part];
+  for (let i = 0; i < 60; i += 1) twice = [twice];
+  expect(canonicalJson(twice)).toBe(`${'['.repeat(61)}{"a":1},{"a":1}${']'.repeat(61)}`);
+  const ring: unknown[] = [];
+  let inner: unknown[] = ring;
+  for (let i = 0; i < 60; i += 1) inner = [inner];
+  ring.push(inner);
+  expect(() => canonicalJson(ring, Infinity)).toThrow('a cycle: it holds itself');
+  let deep: unknown = ring;
+  for (let i = 0; i < 60; i += 1) deep = [deep];
+  expect(() => canonicalJson(deep, Infinity)).toThrow('a cycle: it holds itself');
+});
+
+test('a class without a name is named as one', () => {
+  const nameless = new (class {
+    a = 1;
+  })();
+  expect(() => canonicalJson(nameless)).toThrow('an object of a class, not plain data');
+});
