@@ -19,7 +19,7 @@ export default defineConfig({
   ...base,
   test: {
     include: [
-      'test/transcript/{canonical,format,number,parse,record,scan,sha256,verify,verify-bytes}.test.ts',
+      'test/transcript/{canonical,format,number,judge,parse,record,scan,sha256,verify,verify-bytes}.test.ts',
       'test/run/{budget,decide,decide-words,repeats}.test.ts',
     ],
     testNamePattern: new RegExp(`^(?!.*(${LONG.join('|')}))`),
