@@ -11,6 +11,7 @@ import {
   MAX_LINE_BYTES,
   unreadable,
   verifyTranscript,
+  type VerifyOptions,
 } from '../../src/transcript/index.ts';
 import { bytesOf, chain, hashOf, SAMPLE, sha256 } from './sample.ts';
 import { LARGE_TAMPERS, TAMPERS } from './tampers.ts';
@@ -239,4 +240,28 @@ describe('the verifier', () => {
       }
     });
   });
+});
+
+test('a line whose own bytes have its hash, but are no record, does not hold', () => {
+  const content = `"kind":"final","payload":{},"prev":"${GENESIS}","seq":0`;
+  for (const end of [']', ' ', '0', '}}', '} ', '}\r']) {
+    const forged = `{"hash":"${sha256(`{${content}${end}`)}",${content}${end}\n`;
+    expect(verifyTranscript(forged).ok, JSON.stringify(end)).toBe(false);
+  }
+  const whole = `{"hash":"${sha256(`{${content}}`)}",${content}}\n`;
+  expect(verifyTranscript(whole).ok).toBe(true);
+});
+
+function wordsOn(text: string, options: VerifyOptions = {}): string | undefined {
+  return verifyTranscript(text, options).fault?.detail;
+}
+
+test('the words at the end of a file', () => {
+  expect(wordsOn(good.slice(0, -1))).toBe('the last line has no newline');
+  expect(wordsOn(lines[0] ?? '')).toBe('1 records and no final one after them');
+  expect(wordsOn(lines[0] ?? '', { count: 6 })).toBe(
+    '1 records and no final one after them; 6 were expected',
+  );
+  expect(wordsOn(good, { count: 7 })).toBe(`${lines.length} records`);
+  expect(wordsOn(good, { head: 'a'.repeat(64) })).toBe(`the head is ${hashOf(lines.at(-1) ?? '')}`);
 });
