@@ -7,7 +7,10 @@ export { DEFAULT_BUDGET, type Budget, type BudgetName, type Spent } from './run/
 export { systemClock, type Clock } from './run/clock.ts';
 export { tool } from './run/define-tool.ts';
 export { type Listeners, type RunEvent } from './run/events.ts';
-export { run } from './run/loop.ts';
+export { run } from './run/run.ts';
+export { resume, type ResumeOptions } from './run/resume.ts';
+export { JournalError } from './run/journal.ts';
+export { type ConfigurationPart, type Difference } from './run/differences.ts';
 export {
   ModelError,
   type Delta,
@@ -26,6 +29,9 @@ export { type CheckResult, type Outcome, type StopReason } from './run/outcome.t
 export { type Failure } from './run/payloads.ts';
 export { type Ask, type Permission, type Permit, type PermitRequest } from './run/permit.ts';
 export { type Check, type CheckRequest, type RunOptions, type Watchdog } from './run/options.ts';
-export { fold, RunState, type FoldSettings } from './run/state.ts';
+export { fold, RunState } from './run/state.ts';
 export { type AnyTool, type Tool, type ToolContext, type ToolInput } from './run/tool.ts';
 export { usageOf, type Usage } from './run/usage.ts';
+export { replay, type Replay, type ReplayOptions } from './replay/replay.ts';
+export { type ChangedAnswer, type LiveAnswers } from './replay/live-tools.ts';
+export { type Divergence } from './replay/tape.ts';

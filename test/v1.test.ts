@@ -25,13 +25,7 @@ describe('old transcripts', () => {
     const { count, head } = heads[name] ?? { count: 0, head: '' };
     expect(verifyTranscript(text, { count, head })).toMatchObject({ ok: true, sealed: true });
     const records = text.trimEnd().split('\n').map(parseRecord);
-    const settings = {
-      system: undefined,
-      price: undefined,
-      manifestPoints: 0,
-      comparedBy: () => 'result' as const,
-    };
-    const state = fold(records, settings);
+    const state = fold(records);
     expect(records.at(-1)?.payload).toMatchObject({
       steps: state.steps,
       tool_calls: state.toolCalls,
@@ -45,7 +39,7 @@ describe('old transcripts', () => {
     const written = /Transcripts: (.+)/.exec(printed)?.[1] ?? '';
     for (const name of ['answer', 'recover', 'budget', 'repeat']) {
       const now = readFileSync(`${written}/${name}.jsonl`);
-      expect(now.equals(readFileSync(new URL(`demo-${name}.jsonl`, folder))), name).toBe(true);
+      expect(now.equals(readFileSync(new URL(`manifest-${name}.jsonl`, folder))), name).toBe(true);
     }
     rmSync(written, { recursive: true });
   });

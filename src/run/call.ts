@@ -39,19 +39,24 @@ export type Prepared =
 /** Finds the tool, checks the arguments, and settles whether the call may run. */
 export async function prepareCall(context: RunContext, call: TurnCall): Promise<Prepared> {
   const { settings } = context;
+  const mayRerun = context.state.uncertain.get(call.id);
+  if (mayRerun === false) return refusedBefore(interrupted());
   const over = overWhy(context);
-  if (over !== null) return refusedBefore(notRun(over));
+  if (over !== null) return refusedBefore(unrun(context, call, over));
   const ready = settings.tools.get(call.name);
   if (ready === undefined) {
     const error = `no tool named '${shown(call.name)}' (have: ${toolNames(settings.tools)})`;
     return refusedBefore({ ok: false, failure: 'unknown_tool', error });
   }
   const checked = await checkArguments(context, ready, call);
-  if (checked === 'over') return refusedBefore(notRun('the run ended before it was checked'));
+  if (checked === 'over')
+    return refusedBefore(unrun(context, call, 'the run ended before it was checked'));
   if (!checked.ok) {
     const error = `invalid arguments: ${checked.error}`;
     return refusedBefore({ ok: false, failure: 'invalid_arguments', error });
   }
+  // Asking for permission would suggest that it runs.
+  if (mayRerun === true && !isRepeatable(ready.tool)) return refusedBefore(interrupted());
   const given = givenText(call, checked.value);
   const called = { tool: ready.tool, value: freezePlain(checked.value), given };
   return settings.permit === undefined
@@ -75,7 +80,8 @@ async function permitted(
   const deadline = deadlineFor(context, Infinity, new Cancellation());
   const request = { call, tool: called.tool, arguments: called.value };
   const decision = await settlePermission(permit, context.settings.ask, request, deadline);
-  if (decision === 'aborted') return refusedBefore(notRun('the run ended before it was permitted'));
+  if (decision === 'aborted')
+    return refusedBefore(unrun(context, call, 'the run ended before it was permitted'));
   const { reason, asked, problem } = decision;
   context.emit?.({
     type: 'permit',
@@ -118,9 +124,19 @@ function shown(name: string): string {
   return name.length > 100 ? `${name.slice(0, 100).toWellFormed()}…` : name;
 }
 
-/** The result of a call that never started. */
-export function notRun(why: string): ToolResult {
+/** The result of a call that isn't run: it never was, unless a process before this one may have started it. */
+export function unrun(context: RunContext, call: TurnCall, why: string): ToolResult {
+  if (context.state.uncertain.has(call.id)) return interrupted();
   return { ok: false, failure: 'not_run', error: `not run: ${why}` };
+}
+
+function interrupted(): ToolResult {
+  return { ok: false, failure: 'interrupted', error: 'interrupted: effect unknown' };
+}
+
+/** Whether a call that may have run already does no harm by running again, with the same idempotency key. */
+function isRepeatable({ readOnly, idempotent }: AnyTool): boolean {
+  return readOnly === true || idempotent === true;
 }
 
 function refusedBefore(result: ToolResult): Prepared {
@@ -172,7 +188,7 @@ export async function executeCall(
   const { tool, value } = prepared;
   // A person may have thought long about a call beside this one, or one beside it ended the run.
   const over = overWhy(context);
-  if (over !== null) return notRun(over);
+  if (over !== null) return unrun(context, call, over);
   context.emit?.({ type: 'tool-start', call });
   const limit = tool.maxResultBytes ?? DEFAULT_MAX_RESULT_BYTES;
   const timeout = tool.timeout ?? DEFAULT_TOOL_TIMEOUT_MS;

@@ -5,36 +5,72 @@
  */
 import { type TranscriptStore } from '../store/store.ts';
 import { type JsonObject } from '../transcript/index.ts';
+import { type Now } from './decide.ts';
 import { type RunEvent } from './events.ts';
+import { type CheckResult, type StopReason } from './outcome.ts';
+import { type TurnCall } from './payloads.ts';
+import { type FailedAttempt } from './model.ts';
+import { type Exceeded } from './budget.ts';
 import { type Settings } from './settings.ts';
 import { type RunState } from './state.ts';
+
+/**
+ * Where all comes from that no record foretells: the world, or a record of it. The loop is the same for
+ * both, which is what makes a replay worth something.
+ */
+export interface Source {
+  /** Asks the model and records its turn. Returns why there is none, or null. */
+  takeTurn(context: RunContext, maxOutputTokens: number | undefined): Promise<NoTurn | null>;
+  /** Gives each call of a stage its answer, in order, and records it. */
+  runStage(context: RunContext, stage: readonly TurnCall[]): Promise<void>;
+  /** What a check found; null if there was none, or it wasn't made. */
+  check(context: RunContext, reason: StopReason): Promise<CheckResult | null>;
+  /** The moment of a decision. */
+  now(): Now;
+  /** The `at` of the next record, if the run is timed. */
+  stamp(): JsonObject;
+}
+
+/** A turn that didn't come about, and what its attempts may have cost. */
+export interface NoTurn {
+  readonly reason: StopReason;
+  readonly error?: string;
+  readonly failedAttempts: readonly FailedAttempt[];
+  readonly budget?: Exceeded;
+}
+
+/** What the loop needs of a store. */
+export type RecordWriter = Pick<TranscriptStore, 'location' | 'head' | 'append' | 'sync'>;
 
 /** A run that goes on. */
 export interface RunContext {
   readonly settings: Settings;
   readonly state: RunState;
-  readonly store: TranscriptStore;
+  readonly store: RecordWriter;
+  readonly source: Source;
   /** Writes one record. The state is told of it only when this has resolved. */
   readonly record: (kind: string, payload: JsonObject) => Promise<void>;
   /** Undefined without listeners, so that events nobody hears cost nothing. */
   readonly emit: ((event: RunEvent) => void) | undefined;
-  /** Seconds since the run began. */
-  readonly elapsed: () => number;
-  /** The `at` of a record, if the run is timed. */
-  readonly stamp: () => JsonObject;
-  /** The hash of the first record; idempotency keys are made of it. */
-  readonly origin: string;
+  /** The hash of the record that holds the task; idempotency keys are made of it. */
+  origin: string;
 }
 
 /** Why nothing more may be started, or null while the run may go on. */
 export function overWhy(context: RunContext): string | null {
-  if (context.settings.signal?.aborted === true) return 'the run was aborted';
-  if (millisecondsLeft(context) > 0) return null;
-  return `the time budget of ${context.settings.rules.budget.seconds ?? 0} is used up`;
+  const { aborted, seconds } = context.source.now();
+  if (aborted) return 'the run was aborted';
+  const limit = context.state.configuration.budget.seconds;
+  return limit === undefined || seconds < limit ? null : `the time budget of ${limit} is used up`;
+}
+
+/** Seconds since the run began, without the time between a crash and a resume. */
+export function elapsed(context: RunContext): number {
+  return context.source.now().seconds;
 }
 
 /** Milliseconds that the time budget leaves; Infinity without one. */
 export function millisecondsLeft(context: RunContext): number {
-  const { seconds } = context.settings.rules.budget;
-  return seconds === undefined ? Infinity : Math.max(0, (seconds - context.elapsed()) * 1000);
+  const { seconds } = context.state.configuration.budget;
+  return seconds === undefined ? Infinity : Math.max(0, (seconds - elapsed(context)) * 1000);
 }

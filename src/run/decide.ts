@@ -3,27 +3,10 @@
  *
  * @module
  */
-import {
-  exhausted,
-  overrun,
-  roomForOutput,
-  type Budget,
-  type BudgetName,
-  type Exceeded,
-} from './budget.ts';
-import { type Price } from './model.ts';
+import { exhausted, overrun, roomForOutput, type BudgetName, type Exceeded } from './budget.ts';
+import { type Rules } from './configuration.ts';
 import { type StopReason } from './outcome.ts';
 import { type RunState } from './state.ts';
-
-/** What bounds a run. */
-export interface Rules {
-  readonly budget: Budget;
-  readonly price: Price | undefined;
-  readonly sentinel: string | undefined;
-  readonly maxOutputTokens: number | undefined;
-  /** Repeats without anything new that stop the run; undefined if they only warn. */
-  readonly stopAfterRepeats: number | undefined;
-}
 
 /** The moment: what no record says. */
 export interface Now {

@@ -4,7 +4,8 @@
  * @module
  */
 import { sha256Hex } from '#sha256';
-import { executeCall, notRun, prepareCall, type Prepared } from './call.ts';
+import { executeCall, prepareCall, unrun, type Prepared } from './call.ts';
+import { isSerial } from './configuration.ts';
 import { overWhy, type RunContext } from './context.ts';
 import { Cancellation } from './deadline.ts';
 import { answerPayload, type Answer, type TurnCall } from './payloads.ts';
@@ -18,11 +19,11 @@ import { contentOf, type ToolResult } from './result.ts';
  */
 export async function runCalls(context: RunContext): Promise<void> {
   const calls = context.state.unanswered;
-  const { toolCalls: limit } = context.settings.rules.budget;
+  const { toolCalls: limit } = context.state.configuration.budget;
   const left = limit === undefined ? calls.length : Math.max(0, limit - context.state.toolCalls);
   for (const stage of stages(context, calls.slice(0, left))) {
     if (overWhy(context) !== null) break;
-    await runStage(context, stage);
+    await context.source.runStage(context, stage);
   }
   const why = overWhy(context) ?? `the tool-call budget of ${limit ?? 0} is used up`;
   await skipCalls(context, why);
@@ -30,14 +31,19 @@ export async function runCalls(context: RunContext): Promise<void> {
 
 /** Answers every call that has no answer yet, without running it. */
 export async function skipCalls(context: RunContext, why: string): Promise<void> {
-  for (const call of context.state.unanswered) await answer(context, call, notRun(why), {});
+  for (const call of context.state.unanswered)
+    await answer(context, answerOf(call, unrun(context, call, why), {}));
 }
 
-function stages(context: RunContext, calls: readonly TurnCall[]): TurnCall[][] {
+/** The calls in groups that run together. */
+export function stages(
+  { state }: Pick<RunContext, 'state'>,
+  calls: readonly TurnCall[],
+): TurnCall[][] {
   const made: TurnCall[][] = [];
   let open = false;
   for (const call of calls) {
-    const parallel = context.settings.tools.get(call.name)?.tool.parallel !== false;
+    const parallel = !isSerial(state.configuration, call.name);
     if (parallel && open) made.at(-1)?.push(call);
     else made.push([call]);
     open = parallel;
@@ -46,7 +52,7 @@ function stages(context: RunContext, calls: readonly TurnCall[]): TurnCall[][] {
 }
 
 /** Prepares one after another, as a person may be asked; then runs together; then records in order. */
-async function runStage(context: RunContext, stage: readonly TurnCall[]): Promise<void> {
+export async function runStage(context: RunContext, stage: readonly TurnCall[]): Promise<void> {
   const prepared: { readonly call: TurnCall; readonly ready: Prepared }[] = [];
   for (const call of stage) prepared.push({ call, ready: await prepareCall(context, call) });
   const started = prepared.map(({ call, ready }) => {
@@ -57,7 +63,7 @@ async function runStage(context: RunContext, stage: readonly TurnCall[]): Promis
   });
   try {
     for (const { call, permitted, result } of started)
-      await answer(context, call, await result, permitted);
+      await answer(context, answerOf(call, await result, permitted));
   } catch (error) {
     // The record failed, which ends the run: what still runs is told so.
     for (const { cancellation } of started) cancellation.cancel(error);
@@ -66,20 +72,15 @@ async function runStage(context: RunContext, stage: readonly TurnCall[]): Promis
 }
 
 /** Records the answer to a call, with a note if it is a repeat. */
-async function answer(
-  context: RunContext,
-  call: TurnCall,
-  result: ToolResult,
-  permitted: Permitted,
-): Promise<void> {
+export async function answer(context: RunContext, bare: Answer): Promise<void> {
   const { state, settings } = context;
-  const bare = answerOf(call, result, permitted);
+  const { call } = bare;
   const landing = state.landing(bare);
   const occurrences = landing === null ? 1 : state.ledger.occurrences(landing);
   const noted = settings.repeats && landing !== null && occurrences === NOTED_OCCURRENCE;
   const given: Answer = noted ? { ...bare, note: repeatNote(landing) } : bare;
   const repeatsBefore = state.stall.repeats;
-  await context.record('tool', { ...answerPayload(given), ...context.stamp() });
+  await context.record('tool', { ...answerPayload(given), ...context.source.stamp() });
   state.callAnswered(given, landing);
   if (context.emit === undefined) return;
   announceEnd(context, given);

@@ -12,7 +12,13 @@ import { type Spent } from './budget.ts';
 
 /** One event. */
 export type RunEvent =
-  | { readonly type: 'run-start'; readonly task: string; readonly location: string }
+  | {
+      readonly type: 'run-start';
+      readonly task: string;
+      readonly location: string;
+      /** How many records there were, if the run goes on from them. */
+      readonly resumedFrom?: number;
+    }
   | { readonly type: 'turn-start'; readonly step: number; readonly spent: Spent }
   | ({ readonly type: 'delta'; readonly step: number } & { readonly delta: Delta })
   | {

@@ -63,6 +63,11 @@ export interface RunOptions {
    * them to other systems, as two runs of the same task are otherwise the same run.
    */
   readonly runId?: string | undefined;
+  /**
+   * Go on with the transcript if there is one that isn't sealed, as `resume` does; else begin it. So a job that
+   * is started again after a crash needs to know nothing of the crash. Default false: it has to be new.
+   */
+  readonly resume?: boolean | undefined;
 }
 
 /** The watchdog's settings with nothing left out. */
@@ -86,6 +91,7 @@ const OPTIONS: { readonly [K in keyof Required<RunOptions>]: true } = {
   watchdog: true,
   maxOutputTokens: true,
   runId: true,
+  resume: true,
 };
 
 const WATCHDOG: WatchdogSettings = {
@@ -137,7 +143,8 @@ const KINDS: readonly (readonly [
   ['permit', 'a function', isFunction],
   ['ask', 'a function', isFunction],
   ['on', 'a function, or an object of functions by event type', isObjectOrFunction],
-  ['repeats', 'true or false', (value) => typeof value === 'boolean'],
+  ['repeats', 'true or false', isBoolean],
+  ['resume', 'true or false', isBoolean],
   // An AbortController in its place would be accepted, and would never abort.
   ['signal', 'an AbortSignal', (value) => has(value, 'aborted', 'addEventListener')],
   ['clock', 'a clock: { now, timer }', (value) => has(value, 'now', 'timer')],
@@ -158,6 +165,10 @@ function checkListeners(on: RunOptions['on']): void {
     const known = [...EVENT_TYPES].join(', ');
     throw new TypeError(`unknown event '${unknown}'; the events are ${known}`);
   }
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean';
 }
 
 function isFunction(value: unknown): boolean {

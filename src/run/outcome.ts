@@ -27,6 +27,12 @@ export interface CheckResult {
   readonly detail?: string;
 }
 
+/** A call, by the names that a report needs. */
+export interface NamedCall {
+  readonly id: string;
+  readonly tool: string;
+}
+
 /** How a run ended. A run always ends in one: only programming errors throw. */
 export interface Outcome {
   readonly reason: StopReason;
@@ -41,6 +47,14 @@ export interface Outcome {
   readonly budget?: { readonly name: BudgetName; readonly limit: number; readonly used: number };
   /** What went wrong, for `model_error` and `record_error`. */
   readonly error?: string;
+  /** For a run that was resumed: what became of the calls that had begun, or may have. */
+  readonly resumed?: {
+    readonly times: number;
+    /** They may have run before, were not run again, and their effect is unknown. */
+    readonly interrupted: readonly NamedCall[];
+    /** They may have run before, and ran again, as their tools allow it. */
+    readonly rerun: readonly NamedCall[];
+  };
   /** The transcript: where it is, how many records it has, and the hash of the last. */
   readonly transcript: {
     readonly location: string;

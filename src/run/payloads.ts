@@ -11,8 +11,10 @@ import {
   type JsonObject,
   type JsonValue,
 } from '../transcript/index.ts';
-import { readArguments } from './arguments.ts';
+import { deepFreeze, readArguments } from './arguments.ts';
+import { configurationPayload, readConfiguration, type Configuration } from './configuration.ts';
 import { type FailedAttempt, type ReplyStop, type ToolCall } from './model.ts';
+import { type Decision } from './permit.ts';
 import { usageOf, type Usage } from './usage.ts';
 
 /** Why a call has no value. */
@@ -28,6 +30,8 @@ export type Failure =
   | 'abandoned'
   /** It never started. */
   | 'not_run'
+  /** The process ended before it was answered; whether it ran, and its effect, are unknown. */
+  | 'interrupted'
   /** Policy or a person said no. */
   | 'denied'
   /** It returned something that can't be recorded. */
@@ -66,11 +70,27 @@ export interface Answer {
   /** SHA-256 of a result that was too large to keep, hex. */
   readonly digest?: string;
   readonly note?: string;
-  readonly permit?: {
-    readonly decision: 'allow' | 'deny';
-    readonly reason?: string;
-    readonly asked: boolean;
-    readonly problem?: string;
+  readonly permit?: Decision;
+}
+
+/** How another process went on with a run. */
+export interface Resumption {
+  /** The ids of the calls that may have been started before, and have no answer. */
+  readonly calls: readonly string[];
+  /** The new configuration, if it isn't what it was. */
+  readonly configuration?: Configuration;
+}
+
+/** The payload of the first record: the task, and the configuration that its decisions are taken by. */
+export function headPayload(task: string, configuration: Configuration): JsonObject {
+  return { content: task, run: configurationPayload(configuration) };
+}
+
+/** The payload of a `resumed` record. */
+export function resumptionPayload({ calls, configuration }: Resumption): JsonObject {
+  return {
+    calls,
+    ...(configuration === undefined ? {} : { run: configurationPayload(configuration) }),
   };
 }
 
@@ -128,13 +148,38 @@ export function answerPayload(answer: Answer): JsonObject {
     ...(answer.failure === undefined ? {} : { failure: answer.failure }),
     ...(answer.digest === undefined ? {} : { result_sha256: answer.digest }),
     ...(answer.note === undefined ? {} : { note: answer.note }),
-    ...(permit === undefined ? {} : { permit }),
+    ...(permit === undefined ? {} : { permit: { ...permit } }),
   };
 }
 
-/** Reads the task of a `user` payload back. */
-export function readTask(payload: JsonObject): string {
-  return textOf(payload['content']);
+/**
+ * Reads a `user` payload back. Other programs write one without a configuration.
+ *
+ * @throws {TypeError | RangeError} if its configuration isn't one that the loop writes.
+ */
+export function readHead(payload: JsonObject): {
+  readonly task: string;
+  readonly configuration: Configuration | null;
+} {
+  const { content, run } = payload;
+  return {
+    task: textOf(content),
+    configuration: run === undefined ? null : readConfiguration(run),
+  };
+}
+
+/**
+ * Reads a `resumed` payload back.
+ *
+ * @throws {TypeError | RangeError} if it isn't one that the loop writes.
+ */
+export function readResumption(payload: JsonObject): Resumption {
+  const { calls, run } = payload;
+  if (!isJsonArray(calls)) throw notOurs('resumed');
+  return {
+    calls: calls.map(textOf),
+    ...(run === undefined ? {} : { configuration: readConfiguration(run) }),
+  };
 }
 
 /**
@@ -147,10 +192,10 @@ export function readTurn(payload: JsonObject): Turn {
   if (typeof content !== 'string' || !isJsonArray(calls)) throw notOurs('assistant');
   return {
     content,
-    calls: calls.map(readCall),
+    calls: Object.freeze(calls.map(readCall)),
     usage: readUsage(usage),
     stop: stop === 'length' || stop === 'refused' ? stop : 'end',
-    ...(provider === undefined ? {} : { provider }),
+    ...(provider === undefined ? {} : { provider: deepFreeze(provider) }),
     failedAttempts: readAttempts(payload),
   };
 }
@@ -162,7 +207,7 @@ function readCall(call: JsonValue): TurnCall {
   if (typeof id !== 'string' || typeof name !== 'string' || !isJsonObject(args))
     throw notOurs('assistant');
   const read = readArguments(typeof raw === 'string' ? raw : canonicalJson(args));
-  return {
+  return Object.freeze({
     id,
     name,
     arguments: read.value,
@@ -170,7 +215,7 @@ function readCall(call: JsonValue): TurnCall {
     problem: read.problem,
     ...(typeof raw === 'string' ? { raw } : {}),
     ...(typeof providerId === 'string' ? { providerId } : {}),
-  };
+  });
 }
 
 /** Reads `failed_attempts` back. */
@@ -196,16 +241,27 @@ function readUsage(usage: JsonValue | undefined): Usage | null {
  * @throws {TypeError} if it isn't one that the loop writes, or answers another call.
  */
 export function readAnswer(payload: JsonObject, call: TurnCall | undefined): Answer {
-  const { ok, value, error, note, failure, result_sha256: digest } = payload;
+  const { ok, value, error, note, failure, given, permit, result_sha256: digest } = payload;
   if (call === undefined || payload['call'] !== call.id || typeof ok !== 'boolean')
     throw notOurs('tool');
   return {
     call,
     ok,
     text: ok ? canonicalJson(value) : textOf(error),
+    ...(given === undefined ? {} : { given: canonicalJson(given) }),
     ...(isFailure(failure) ? { failure } : {}),
     ...(typeof digest === 'string' ? { digest } : {}),
     ...(typeof note === 'string' ? { note } : {}),
+    ...(isJsonObject(permit) ? { permit: readPermit(permit) } : {}),
+  };
+}
+
+function readPermit({ decision, reason, asked, problem }: JsonObject): Decision {
+  return {
+    decision: decision === 'allow' ? 'allow' : 'deny',
+    ...(typeof reason === 'string' ? { reason } : {}),
+    asked: asked === true,
+    ...(typeof problem === 'string' ? { problem } : {}),
   };
 }
 
@@ -216,6 +272,7 @@ const FAILURES: ReadonlySet<string> = new Set<Failure>([
   'timed_out',
   'abandoned',
   'not_run',
+  'interrupted',
   'denied',
   'unrecordable',
   'too_large',

@@ -3,11 +3,10 @@
  *
  * @module
  */
-import { sha256Hex } from '#sha256';
-import { canonicalJson, compareCodePoints, type JsonObject } from '../transcript/index.ts';
+import { compareCodePoints, type JsonObject } from '../transcript/index.ts';
 import { checkBudget, checkPrice, DEFAULT_BUDGET, type Budget } from './budget.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { type Rules } from './decide.ts';
+import { manifestHash, type Configuration } from './configuration.ts';
 import { emitter, type RunEvent } from './events.ts';
 import { type Model, type Price, type ToolSpec } from './model.ts';
 import {
@@ -30,12 +29,9 @@ export interface ReadyTool extends CompiledInput {
 export interface Settings {
   readonly task: string;
   readonly model: Model;
-  readonly modelId: string;
   readonly tools: ReadonlyMap<string, ReadyTool>;
   readonly specs: readonly ToolSpec[];
-  readonly manifest: string;
-  readonly rules: Rules;
-  readonly system: string | undefined;
+  readonly configuration: Configuration;
   readonly repeats: boolean;
   readonly check: Check | undefined;
   readonly permit: Permit | undefined;
@@ -45,7 +41,6 @@ export interface Settings {
   readonly clock: Clock;
   /** Whether records hold times. */
   readonly timed: boolean;
-  readonly runId: string | undefined;
   readonly emit: ((event: RunEvent) => void) | undefined;
 }
 
@@ -60,24 +55,27 @@ export function prepare(options: RunOptions): Settings {
   const price = checkedPrice(options.model, budget);
   const watchdog = checkedWatchdog(options.watchdog);
   const tools = prepareTools(options.tools ?? []);
+  const manifest = [...tools.values()].map(manifestEntry);
   const specs = [...tools.values()].map(({ tool, schema }) =>
     Object.freeze({ name: tool.name, description: tool.description, inputSchema: schema }),
   );
   return {
     task: options.task,
     model: options.model,
-    modelId: options.model.id ?? 'custom',
     tools,
     specs: Object.freeze(specs),
-    manifest: manifestText([...tools.values()]),
-    rules: {
+    configuration: {
+      model: options.model.id ?? 'custom',
+      tools: manifestHash(manifest),
+      manifest,
       budget,
       price,
+      system: options.system,
       sentinel: options.sentinel,
       maxOutputTokens: options.maxOutputTokens,
       stopAfterRepeats: watchdog.onStall === 'stop' ? watchdog.stallAfter : undefined,
+      runId: options.runId,
     },
-    system: options.system,
     repeats: options.repeats ?? true,
     check: options.check,
     permit: options.permit,
@@ -86,7 +84,6 @@ export function prepare(options: RunOptions): Settings {
     signal: options.signal,
     clock: options.clock ?? systemClock,
     timed: options.clock !== undefined,
-    runId: options.runId,
     emit: options.on === undefined ? undefined : emitter(options.on),
   };
 }
@@ -113,56 +110,19 @@ function prepareTools(tools: readonly AnyTool[]): ReadonlyMap<string, ReadyTool>
   return ready;
 }
 
-/** What the head's `tools` hash covers: all of a tool that a model or a resumed run depends on. */
-function manifestText(tools: readonly ReadyTool[]): string {
-  return canonicalJson(
-    tools.map(({ tool, schema }) => ({
-      name: tool.name,
-      description: tool.description,
-      input_schema: schema,
-      ...(tool.readOnly === true ? { read_only: true } : {}),
-      ...(tool.idempotent === true ? { idempotent: true } : {}),
-      ...(tool.parallel === false ? { parallel: false } : {}),
-      ...(tool.repeatedWhen === undefined ? {} : { repeated_when: tool.repeatedWhen }),
-      ...(tool.timeout === undefined ? {} : { timeout: tool.timeout }),
-      ...(tool.maxResultBytes === undefined ? {} : { max_result_bytes: tool.maxResultBytes }),
-    })),
-  );
-}
-
-/**
- * The payload of the first record: the task, and the configuration that a replay or resume must have.
- * Whether repeats are noted isn't part of it, as a run without repeats is the same either way.
- */
-export function headPayload(settings: Settings, stamp: JsonObject): JsonObject {
-  const { rules, watchdog } = settings;
-  const { price } = rules;
+/** What a model or a resumed run depends on of a tool. */
+function manifestEntry({ tool, schema }: ReadyTool): JsonObject {
   return {
-    content: settings.task,
-    run: {
-      format: 'hashtape/1',
-      model: settings.modelId,
-      tools: sha256Hex(settings.manifest),
-      budget: snakeCase(rules.budget),
-      ...(settings.runId === undefined ? {} : { id: settings.runId }),
-      ...(settings.system === undefined ? {} : { system: settings.system }),
-      ...(rules.sentinel === undefined ? {} : { sentinel: rules.sentinel }),
-      ...(rules.maxOutputTokens === undefined ? {} : { max_output_tokens: rules.maxOutputTokens }),
-      ...(price === undefined ? {} : { price: snakeCase(price) }),
-      ...(rules.stopAfterRepeats === undefined ? {} : { stop_after_repeats: watchdog.stallAfter }),
-    },
-    ...stamp,
+    name: tool.name,
+    description: tool.description,
+    input_schema: schema,
+    ...(tool.readOnly === true ? { read_only: true } : {}),
+    ...(tool.idempotent === true ? { idempotent: true } : {}),
+    ...(tool.parallel === false ? { parallel: false } : {}),
+    ...(tool.repeatedWhen === undefined ? {} : { repeated_when: tool.repeatedWhen }),
+    ...(tool.timeout === undefined ? {} : { timeout: tool.timeout }),
+    ...(tool.maxResultBytes === undefined ? {} : { max_result_bytes: tool.maxResultBytes }),
   };
-}
-
-function snakeCase(object: object): JsonObject {
-  const entries = Object.entries(object).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    entries.map(([key, value]) => [
-      key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-      value,
-    ]),
-  );
 }
 
 /** The names of the tools there are, for messages. */

@@ -7,13 +7,17 @@
  */
 import { type JsonObject } from '../transcript/index.ts';
 import { chargeFor, type Charge, type Spent } from './budget.ts';
-import { type FailedAttempt, type Message, type Price } from './model.ts';
+import { comparedBy, manifestPoints, type Configuration } from './configuration.ts';
+import { type FailedAttempt, type Message } from './model.ts';
+import { type NamedCall } from './outcome.ts';
 import {
   readAnswer,
   readAttempts,
-  readTask,
+  readHead,
+  readResumption,
   readTurn,
   type Answer,
+  type Resumption,
   type Turn,
   type TurnCall,
 } from './payloads.ts';
@@ -22,18 +26,16 @@ import { contentOf } from './result.ts';
 import { StallDetector } from './stall.ts';
 import { codePoints, estimateTokens } from './usage.ts';
 
-/** What the fold has to know beside the records; the first record binds it. */
-export interface FoldSettings {
-  readonly system: string | undefined;
-  readonly price: Price | undefined;
-  /** Code points of the tool manifest, which every request carries. */
-  readonly manifestPoints: number;
-  /** Whether a tool's repeats are judged by the arguments alone. */
-  readonly comparedBy: (tool: string) => Landing['comparedBy'];
-}
-
 /** Failures that say nothing about the call itself: whether it was made is not the tool's doing. */
-const NOT_LANDED: ReadonlySet<string> = new Set(['denied', 'not_run', 'abandoned']);
+const NOT_LANDED: ReadonlySet<string> = new Set(['denied', 'not_run', 'abandoned', 'interrupted']);
+/** Failures of a call whose tool was not called, this time. */
+const NOT_CALLED: ReadonlySet<string> = new Set([
+  'unknown_tool',
+  'invalid_arguments',
+  'denied',
+  'not_run',
+  'interrupted',
+]);
 
 /** The state of a run. `decide` reads it; only records change it. */
 export class RunState {
@@ -51,13 +53,27 @@ export class RunState {
   tokens = 0;
   estimatedTokens = 0;
   nanoUsd = 0;
-  readonly #settings: FoldSettings;
-  #points: number;
+  /** How often the run was resumed. */
+  resumptions = 0;
+  /** Calls that a process before the last resume may have started; whether they may run again. */
+  readonly uncertain: Map<string, boolean> = new Map();
+  /** The uncertain calls that did not run again: their effect is unknown. */
+  readonly interrupted: NamedCall[] = [];
+  /** The uncertain calls that ran again. */
+  readonly rerun: NamedCall[] = [];
+  #configuration: Configuration;
+  #points = 0;
 
-  constructor(settings: FoldSettings) {
-    this.#settings = settings;
-    this.#points = settings.manifestPoints;
-    if (settings.system !== undefined) this.#add({ role: 'system', content: settings.system });
+  constructor(configuration: Configuration) {
+    this.#configuration = configuration;
+    this.#points = manifestPoints(configuration);
+    const { system } = configuration;
+    if (system !== undefined) this.#add({ role: 'system', content: system });
+  }
+
+  /** What the run's decisions are taken by; a resume may have changed it. */
+  get configuration(): Configuration {
+    return this.#configuration;
   }
 
   /** The calls of the newest turn that have no answer yet. */
@@ -77,7 +93,7 @@ export class RunState {
       toolCalls: this.toolCalls,
       tokens: this.tokens,
       estimatedTokens: this.estimatedTokens,
-      usd: this.#settings.price === undefined ? null : this.nanoUsd / 1e9,
+      usd: this.#configuration.price === undefined ? null : this.nanoUsd / 1e9,
       seconds,
     };
   }
@@ -85,6 +101,29 @@ export class RunState {
   /** The task was given. */
   started(task: string): void {
     this.#add({ role: 'user', content: task });
+  }
+
+  /** Another process went on with the run, maybe under another configuration. */
+  resumed({ calls, configuration }: Resumption): void {
+    this.resumptions += 1;
+    const { tools } = this.#configuration;
+    if (configuration !== undefined) this.#reconfigure(configuration);
+    this.uncertain.clear();
+    for (const id of calls) this.uncertain.set(id, this.#configuration.tools === tools);
+  }
+
+  #reconfigure(configuration: Configuration): void {
+    const [before, now] = [this.#configuration, configuration];
+    this.#configuration = configuration;
+    this.#points += manifestPoints(now) - manifestPoints(before);
+    if (before.system === now.system) return;
+    if (before.system !== undefined) {
+      this.messages.shift();
+      this.#points -= codePoints(before.system);
+    }
+    if (now.system === undefined) return;
+    this.messages.unshift(Object.freeze({ role: 'system', content: now.system }));
+    this.#points += codePoints(now.system);
   }
 
   /** How many tokens of a turn would be charged by estimate. */
@@ -125,7 +164,7 @@ export class RunState {
       arguments: said,
       result: digest ?? text,
       ok,
-      comparedBy: this.#settings.comparedBy(call.name),
+      comparedBy: comparedBy(this.#configuration, call.name),
     };
   }
 
@@ -135,6 +174,7 @@ export class RunState {
     this.answered += 1;
     if (failure !== 'not_run') this.toolCalls += 1;
     if (landing !== null) this.stall.landed(ok, this.ledger.add(landing));
+    if (this.uncertain.has(call.id)) this.#settle(call, failure);
     this.#add({
       role: 'tool',
       callId: call.id,
@@ -145,11 +185,16 @@ export class RunState {
     });
   }
 
+  #settle({ id, name }: TurnCall, failure: Answer['failure']): void {
+    if (failure === 'interrupted') this.interrupted.push({ id, tool: name });
+    else if (failure === undefined || !NOT_CALLED.has(failure)) this.rerun.push({ id, tool: name });
+  }
+
   /** What a failed attempt is charged. One that failed before it could cost anything has no usage at all. */
   chargeForAttempt({ usage, streamed = 0 }: FailedAttempt): Charge {
     if (usage === undefined) return { tokens: 0, estimated: 0, nanoUsd: 0 };
     const output = streamed === 0 ? 0 : estimateTokens(streamed);
-    return chargeFor(usage, { input: this.inputEstimate, output }, this.#settings.price);
+    return chargeFor(usage, { input: this.inputEstimate, output }, this.#configuration.price);
   }
 
   #estimate(turn: Turn): { input: number; output: number } {
@@ -167,7 +212,7 @@ export class RunState {
   }
 
   #charge(usage: Turn['usage'], estimate: { input: number; output: number }): void {
-    const charge = chargeFor(usage, estimate, this.#settings.price);
+    const charge = chargeFor(usage, estimate, this.#configuration.price);
     this.tokens += charge.tokens;
     this.estimatedTokens += charge.estimated;
     this.nanoUsd += charge.nanoUsd;
@@ -188,33 +233,67 @@ function callPoints(turn: Turn): number {
   return points;
 }
 
+/** The configuration of a transcript that holds none, as other programs write it. */
+const UNKNOWN: Configuration = {
+  model: '',
+  tools: '',
+  manifest: null,
+  budget: {},
+  price: undefined,
+  system: undefined,
+  sentinel: undefined,
+  maxOutputTokens: undefined,
+  stopAfterRepeats: undefined,
+  runId: undefined,
+};
+
 /**
  * Folds records that were read back: the same state that the loop had when it wrote them.
  *
- * @throws {TypeError} if a payload isn't one that the loop writes.
+ * @throws {TypeError | RangeError} if a payload isn't one that the loop writes.
  */
 export function fold(
   records: Iterable<{ readonly kind: string; readonly payload: unknown }>,
-  settings: FoldSettings,
 ): RunState {
-  const state = new RunState(settings);
-  for (const { kind, payload } of records) {
-    // The transcript layer has checked that a payload is an object or an array.
-    applyRecord(state, kind, payload as JsonObject);
+  let state: RunState | null = null;
+  for (const record of records) state = foldRecord(state, record);
+  return state ?? new RunState(UNKNOWN);
+}
+
+/**
+ * The state after a further record; null before the first that the loop writes.
+ *
+ * @throws {TypeError | RangeError} if its payload isn't one that the loop writes.
+ */
+export function foldRecord(
+  state: RunState | null,
+  { kind, payload }: { readonly kind: string; readonly payload: unknown },
+): RunState | null {
+  // The transcript layer has checked that a payload is an object or an array.
+  const members = payload as JsonObject;
+  if (state !== null) {
+    applyRecord(state, kind, members);
+    return state;
   }
-  return state;
+  if (kind !== 'user') return null;
+  const { task, configuration } = readHead(members);
+  const made = new RunState(configuration ?? UNKNOWN);
+  made.started(task);
+  return made;
 }
 
 function applyRecord(state: RunState, kind: string, payload: JsonObject): void {
   switch (kind) {
     case 'user':
-      state.started(readTask(payload));
-      break;
+      throw new TypeError('a second record of kind user');
     case 'assistant':
       state.turnTaken(readTurn(payload));
       break;
     case 'tool':
       state.callAnswered(readAnswer(payload, state.unanswered[0]));
+      break;
+    case 'resumed':
+      state.resumed(readResumption(payload));
       break;
     case 'final':
       state.attemptsFailed(readAttempts(payload));

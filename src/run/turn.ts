@@ -5,22 +5,13 @@
  */
 import { exhausted, type Exceeded } from './budget.ts';
 import { systemClock } from './clock.ts';
-import { millisecondsLeft, type RunContext } from './context.ts';
+import { elapsed, millisecondsLeft, type NoTurn, type RunContext } from './context.ts';
 import { Cancellation, isThenable, race, type IdleLimit, type Raced } from './deadline.ts';
 import { ModelError, type Delta, type FailedAttempt, type ModelRequest } from './model.ts';
 import { turnPayload, type Turn } from './payloads.ts';
 import { readAttempts, readReply, usageIn } from './reply.ts';
 import { describeError, publicText } from './result.ts';
-import { type StopReason } from './outcome.ts';
 import { codePoints } from './usage.ts';
-
-/** A turn that didn't come about, and what its attempts may have cost. */
-export interface NoTurn {
-  readonly reason: StopReason;
-  readonly error?: string;
-  readonly failedAttempts: readonly FailedAttempt[];
-  readonly budget?: Exceeded;
-}
 
 /** Asks the model, and records its turn. Returns why the run must stop, or null if there is a turn. */
 export async function takeTurn(
@@ -29,7 +20,7 @@ export async function takeTurn(
 ): Promise<NoTurn | null> {
   const { state, emit } = context;
   const step = state.steps + 1;
-  emit?.({ type: 'turn-start', step, spent: state.spent(context.elapsed()) });
+  emit?.({ type: 'turn-start', step, spent: state.spent(elapsed(context)) });
   const asked = await askModel(context, step, maxOutputTokens);
   const turn =
     asked.ended === 'value'
@@ -37,14 +28,14 @@ export async function takeTurn(
       : noTurn(context, asked);
   if ('reason' in turn) return turn;
   const payload = turnPayload(turn, state.estimatedFor(turn));
-  await context.record('assistant', { ...payload, ...context.stamp() });
+  await context.record('assistant', { ...payload, ...context.source.stamp() });
   state.turnTaken(turn);
   emit?.({
     type: 'turn-end',
     step,
     content: turn.content,
     toolCalls: turn.calls,
-    spent: state.spent(context.elapsed()),
+    spent: state.spent(elapsed(context)),
   });
   return null;
 }
@@ -66,7 +57,9 @@ async function askModel(
     tools: settings.specs,
     maxOutputTokens,
     secondsLeft:
-      settings.rules.budget.seconds === undefined ? undefined : millisecondsLeft(context) / 1000,
+      state.configuration.budget.seconds === undefined
+        ? undefined
+        : millisecondsLeft(context) / 1000,
     get signal() {
       return cancellation.signal;
     },
@@ -98,15 +91,16 @@ async function askModel(
 }
 
 /** Whether the budgets leave anything after attempts that failed, or parts of a turn. */
-function affords({ state, settings, elapsed }: RunContext, attempts: unknown): boolean {
+function affords(context: RunContext, attempts: unknown): boolean {
+  const { state } = context;
   let { tokens, nanoUsd } = state;
   for (const attempt of readAttempts(attempts)) {
     const charge = state.chargeForAttempt(attempt);
     tokens += charge.tokens;
     nanoUsd += charge.nanoUsd;
   }
-  const spent = { ...state.spent(elapsed()), tokens, usd: nanoUsd / 1e9 };
-  const { steps: _steps, toolCalls: _calls, ...limits } = settings.rules.budget;
+  const spent = { ...state.spent(elapsed(context)), tokens, usd: nanoUsd / 1e9 };
+  const { steps: _steps, toolCalls: _calls, ...limits } = state.configuration.budget;
   return exhausted(limits, spent) === null;
 }
 
@@ -130,7 +124,7 @@ async function waitFor(
     { milliseconds: settings.watchdog.firstOutput * 1000, onLimit },
   );
   if (raced.ended === 'value' || raced.ended === 'error') return raced;
-  const endedAt = context.elapsed();
+  const endedAt = elapsed(context);
   // Real time, whatever the run's clock: it is only a courtesy, and decides nothing but the charge.
   const courtesy = {
     clock: systemClock,
@@ -169,8 +163,8 @@ function noTurn(context: RunContext, asked: Unanswered): NoTurn {
   return { reason: 'model_error', error, failedAttempts: attemptsOf(asked, 'the model threw') };
 }
 
-function timeUsed(context: RunContext, used = context.elapsed()): Exceeded {
-  return { name: 'seconds', limit: context.settings.rules.budget.seconds ?? 0, used };
+function timeUsed(context: RunContext, used = elapsed(context)): Exceeded {
+  return { name: 'seconds', limit: context.state.configuration.budget.seconds ?? 0, used };
 }
 
 function modelErrorText(error: unknown): string {

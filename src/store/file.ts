@@ -4,12 +4,19 @@
  * @module
  */
 import { constants, rmSync } from 'node:fs';
-import { createVerifier, EMPTY_HEAD, type Fault, type Verdict } from '../transcript/index.ts';
+import {
+  createVerifier,
+  EMPTY_HEAD,
+  type Fault,
+  type TranscriptRecord,
+  type Verdict,
+} from '../transcript/index.ts';
 import { FileStore, type Durability, type Held } from './file-store.ts';
 import { identityOf, nodeFileSystem, type FileSystem, type OpenFile } from './filesystem.ts';
 import { takeLock } from './lock.ts';
 import { pieces } from './pieces.ts';
 import { createParents, pathText, realPath, removeParents } from './place.ts';
+import { recordsIn } from './read.ts';
 import { cutTornTail } from './recover.ts';
 import { codeOf, messageOf, openError } from './store-errors.ts';
 import { StoreError, type TranscriptStore } from './store.ts';
@@ -27,6 +34,11 @@ export interface OpenOptions extends FileOptions {
    * `<path>.torn-<k>`, and a `recovered` record says so. No other fault is ever repaired.
    */
   readonly recover?: boolean;
+  /**
+   * Looks at the verified records before anything is changed, a torn tail left out. What it throws is thrown,
+   * and the file is as it was.
+   */
+  readonly accept?: (records: AsyncIterable<TranscriptRecord>) => Promise<void>;
 }
 
 /**
@@ -67,7 +79,7 @@ export async function createTranscript(
  *
  * @param system replaces the file system in tests.
  * @throws {StoreError} `missing`, `sealed`, `locked` or `failed`; `broken` if it doesn't verify, with the
- * {@link Fault} as its `cause`.
+ * {@link Fault} as its `cause`. Whatever `accept` throws.
  * @throws {TypeError} if the path is empty, or a URL of another scheme than `file:`.
  */
 export async function openTranscript(
@@ -76,8 +88,9 @@ export async function openTranscript(
   system: FileSystem = nodeFileSystem,
 ): Promise<TranscriptStore> {
   const location = pathText(path);
-  const { durability = 'turn', recover = false } = options;
-  return holding(location, 0, system, async (held) => {
+  const { durability = 'turn', recover = false, accept } = options;
+  let refusal: { readonly error: unknown } | undefined;
+  const opened = holding(location, 0, system, async (held) => {
     const { verdict, size } = await verify(held.file);
     if (verdict.ok && verdict.sealed) {
       throw new StoreError(
@@ -85,18 +98,38 @@ export async function openTranscript(
         `${location}: the run in it has ended (its last record is final); start a new transcript`,
       );
     }
-    const { count, head: hash } = verdict;
+    const { count, head: hash, fault } = verdict;
     const head = { count, hash, sealed: false };
-    if (verdict.fault === undefined) return new FileStore(held, durability, head, size);
     // A crash leaves nothing after a final record, as nothing is ever written there.
-    const torn = verdict.fault.reason === 'torn_tail' && !verdict.sealed;
-    if (!torn || !recover) throw broken(location, verdict.fault, torn);
+    const torn = fault?.reason === 'torn_tail' && !verdict.sealed;
+    if (fault !== undefined && (!torn || !recover)) throw broken(location, fault, torn);
+    try {
+      await accept?.(firstRecords(held.file, count));
+    } catch (error) {
+      refusal = { error };
+      throw error;
+    }
+    if (fault === undefined) return new FileStore(held, durability, head, size);
     const repair = await cutTornTail(held, size);
     const store = new FileStore(held, durability, head, repair.size);
     await store.append([repair.record]);
     await store.sync();
     return store;
   });
+  return opened.catch((error: unknown) => {
+    throw refusal === undefined ? error : refusal.error;
+  });
+}
+
+/** The first `count` records of a file that was verified as far. */
+async function* firstRecords(file: OpenFile, count: number): AsyncGenerator<TranscriptRecord> {
+  if (count === 0) return;
+  let left = count;
+  for await (const record of recordsIn(pieces((into, position) => file.read(into, position)))) {
+    yield record;
+    left -= 1;
+    if (left === 0) return;
+  }
 }
 
 function newParents(location: string): readonly string[] {

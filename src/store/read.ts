@@ -24,7 +24,13 @@ import { type TranscriptStore } from './store.ts';
 export async function* readRecords(
   from: TranscriptStore | string | URL,
 ): AsyncGenerator<TranscriptRecord> {
-  const source = typeof from === 'string' || from instanceof URL ? readPath(from) : from.read();
+  yield* recordsIn(typeof from === 'string' || from instanceof URL ? readPath(from) : from.read());
+}
+
+/** The records in the bytes of a transcript, as {@link readRecords} gives them. */
+export async function* recordsIn(
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<TranscriptRecord> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let number = 0;
   for await (const line of lines(source)) {

@@ -11,7 +11,7 @@ import {
 } from '../../src/models/scripted.ts';
 import { readArguments } from '../../src/run/arguments.ts';
 import { type ModelReply } from '../../src/run/model.ts';
-import { run } from '../../src/run/loop.ts';
+import { run } from '../../src/run/run.ts';
 import { type Tool } from '../../src/run/tool.ts';
 import { memoryStore } from '../../src/store/memory.ts';
 import { parseRecord } from '../../src/transcript/index.ts';

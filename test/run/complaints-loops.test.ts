@@ -13,7 +13,7 @@
  * @module
  */
 import { describe, expect, test } from 'vitest';
-import { run } from '../../src/run/loop.ts';
+import { run } from '../../src/run/run.ts';
 import { type RunEvent } from '../../src/run/events.ts';
 import { type Usage, usageOf } from '../../src/run/usage.ts';
 import { memoryStore } from '../../src/store/index.ts';

@@ -4,7 +4,8 @@
  * @module
  */
 import { describe, expect, test } from 'vitest';
-import { decide, type Next, type Now, type Rules } from '../../src/run/decide.ts';
+import { type Rules } from '../../src/run/configuration.ts';
+import { decide, type Next, type Now } from '../../src/run/decide.ts';
 import { readArguments } from '../../src/run/arguments.ts';
 import { type Answer, type Turn, type TurnCall } from '../../src/run/payloads.ts';
 import { RunState } from '../../src/run/state.ts';
@@ -53,10 +54,12 @@ function turnOf({ names = [], ...turn }: NonNullable<Situation['turn']>): Turn {
 function next({ turn, answered = 0, rules, now, repeats = 0 }: Situation): Next {
   const settled = { ...RULES, ...rules };
   const state = new RunState({
+    ...settled,
+    model: 'test',
+    tools: '',
+    manifest: [], // two characters of JSON
     system: undefined,
-    price: settled.price,
-    manifestPoints: 2,
-    comparedBy: () => 'result',
+    runId: undefined,
   });
   state.started('task');
   const landings = repeats > 0 ? repeats + 1 : 0;

@@ -5,28 +5,16 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { run } from '../../src/run/loop.ts';
+import { run } from '../../src/run/run.ts';
 import { type Message } from '../../src/run/model.ts';
 import { readAnswer } from '../../src/run/payloads.ts';
-import { prepare } from '../../src/run/settings.ts';
-import { fold, type FoldSettings } from '../../src/run/state.ts';
-import { codePoints } from '../../src/run/usage.ts';
+import { fold } from '../../src/run/state.ts';
 import { memoryStore } from '../../src/store/index.ts';
 import { type JsonObject } from '../../src/transcript/index.ts';
 import { SOME_BUDGET, someScript, TOOLS } from './random-run.ts';
 import { call, calls, DONE, drive, model, readRun, toolOf } from './support.ts';
 
 const PRICE = { input: 2, output: 10, cacheRead: 0.5 };
-
-function foldSettings(system?: string): FoldSettings {
-  const { manifest } = prepare({ task: 'x', model: model([]), tools: TOOLS });
-  return {
-    system,
-    price: PRICE,
-    manifestPoints: codePoints(manifest),
-    comparedBy: (name) => (name === 'args' ? 'arguments' : 'result'),
-  };
-}
 
 describe('fold', () => {
   test('of any finished run: messages, counters, answers and repeats', async () => {
@@ -56,7 +44,7 @@ describe('fold', () => {
             ...(system === undefined ? {} : { system }),
           });
           const { records, final } = await readRun(store, outcome);
-          const state = fold(records, foldSettings(system));
+          const state = fold(records);
           if (live.length > 0) expect(state.messages).toEqual(live);
           const { seconds } = outcome.spent;
           expect(state.spent(seconds)).toEqual(outcome.spent);
@@ -72,7 +60,7 @@ describe('fold', () => {
           // Every note stands where the folded ledger counts a second landing.
           records.forEach(({ kind, payload }, i) => {
             if (kind !== 'tool') return;
-            const before = fold(records.slice(0, i), foldSettings(system));
+            const before = fold(records.slice(0, i));
             const waiting = before.unanswered[0];
             if (waiting === undefined) throw new Error('an answer to nothing');
             const landing = before.landing(readAnswer(payload as JsonObject, waiting));
@@ -94,11 +82,9 @@ describe('fold', () => {
       ]),
       tools: [toolOf('t', () => 1)],
     });
-    const waiting = records.map(
-      (_, i) => fold(records.slice(0, i + 1), foldSettings()).unanswered.length,
-    );
+    const waiting = records.map((_, i) => fold(records.slice(0, i + 1)).unanswered.length);
     expect(waiting).toEqual([0, 3, 2, 1, 0, 2, 1, 0, 0, 0]);
-    const middle = fold(records.slice(0, 2), foldSettings());
+    const middle = fold(records.slice(0, 2));
     expect(middle.unanswered.map(({ id, problem }) => [id, problem])).toEqual([
       ['call_1_0', 'the key "a" comes twice'],
       ['call_1_1', null],
@@ -115,7 +101,7 @@ describe('fold', () => {
     const { records } = await drive({ model: scripted, tools: [toolOf('t', () => 1)] });
     const live = scripted.asked[1]?.messages[1];
     expect(live).toMatchObject({ provider });
-    expect(fold(records, foldSettings()).messages[1]).toEqual(live);
+    expect(fold(records).messages[1]).toEqual(live);
     expect(Object.isFrozen(Object(live).provider)).toBe(true);
   });
 
@@ -129,7 +115,8 @@ describe('fold', () => {
     ],
     ['an answer to nothing', { kind: 'tool', payload: { call: 'x', ok: true, value: 1 } }],
   ])('refuses %s', (_, record) => {
-    expect(() => fold([record], foldSettings())).toThrow(/not the payload of a record of kind/);
+    const user = { kind: 'user', payload: { content: 'x' } };
+    expect(() => fold([user, record])).toThrow(/not the payload of a record of kind/);
   });
 
   test('passes over kinds that it does not know', () => {
@@ -137,7 +124,7 @@ describe('fold', () => {
       { kind: 'user', payload: { content: 'x' } },
       { kind: 'recovered', payload: { bytes: 3 } },
     ];
-    expect(fold(records, foldSettings()).messages).toHaveLength(1);
+    expect(fold(records).messages).toHaveLength(1);
   });
 });
 

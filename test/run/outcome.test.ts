@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { type RunOptions } from '../../src/run/options.ts';
 import { type StopReason } from '../../src/run/outcome.ts';
-import { run } from '../../src/run/loop.ts';
+import { run } from '../../src/run/run.ts';
 import { memoryStore } from '../../src/store/index.ts';
 import { call, calls, DONE, drive, echo, model, never, type Step } from './support.ts';
 
@@ -234,6 +234,7 @@ describe('the record of an outcome', () => {
       format: 'hashtape/1',
       model: 'm',
       tools: expect.stringMatching(/^[0-9a-f]{64}$/),
+      manifest: [{ name: 'echo', description: 'echo', input_schema: { type: 'object' } }],
       budget: { steps: 50 },
     });
     expect(

@@ -7,7 +7,7 @@ import { type } from 'arktype';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { tool } from '../../src/run/define-tool.ts';
-import { run } from '../../src/run/loop.ts';
+import { run } from '../../src/run/run.ts';
 import {
   ModelError,
   type FailedAttempt,

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { run } from '../../src/run/loop.ts';
+import { run } from '../../src/run/run.ts';
 import { verifyFile } from '../../src/store/index.ts';
 import { usageOf } from '../../src/run/usage.ts';
 import { call, calls, DONE, drive, echo, model, SEED_TOOLS, toolOf, type Step } from './support.ts';

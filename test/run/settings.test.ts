@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { tool } from '../../src/run/define-tool.ts';
-import { run } from '../../src/run/loop.ts';
+import { run } from '../../src/run/run.ts';
 import { prepare } from '../../src/run/settings.ts';
 import { call, calls, DONE, drive, echo, model, toolOf } from './support.ts';
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { describe, expect, test } from 'vitest';
-import { run } from '../../src/run/loop.ts';
+import { run } from '../../src/run/run.ts';
 import { type Outcome } from '../../src/run/outcome.ts';
 import { memoryStore, StoreError, type TranscriptStore } from '../../src/store/index.ts';
 import { call, calls, DONE, gate, model, readRun, settle, toolOf, type Read } from './support.ts';

@@ -5,7 +5,7 @@
  * @module
  */
 import { expect } from 'vitest';
-import { run } from '../../src/run/loop.ts';
+import { run } from '../../src/run/run.ts';
 import {
   type Message,
   type Model,

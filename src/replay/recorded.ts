@@ -1,0 +1,143 @@
+/**
+ * A record as the source of a run: the model's replies, the tools' answers, the check and the times are read
+ * from it, and everything else is worked out again.
+ *
+ * @module
+ */
+import { type NoTurn, type RunContext, type Source } from '../run/context.ts';
+import { type Now } from '../run/decide.ts';
+import { answer } from '../run/dispatch.ts';
+import { type BudgetName } from '../run/budget.ts';
+import { type CheckResult, type StopReason } from '../run/outcome.ts';
+import {
+  readAnswer,
+  readAttempts,
+  readResumption,
+  readTurn,
+  turnPayload,
+  type Answer,
+  type TurnCall,
+} from '../run/payloads.ts';
+import { type RunState } from '../run/state.ts';
+import { isJsonObject, type JsonObject, type TranscriptRecord } from '../transcript/index.ts';
+import { membersOf, type Tape } from './tape.ts';
+
+/** Is told of each recorded answer before it is written again. */
+export type OnAnswer = (context: RunContext, recorded: Answer) => Promise<void>;
+
+/** The source that a tape is. `state` is told of the resumes on it. */
+export function recordedSource(tape: Tape, state: RunState, onAnswer?: OnAnswer): Source {
+  const passForeign = (): void => {
+    for (const { kind, payload } of tape.foreign()) {
+      if (kind === 'resumed' && isJsonObject(payload)) state.resumed(readResumption(payload));
+    }
+  };
+  const stamp = (): JsonObject => {
+    const { at } = tape.payload;
+    return at === undefined ? {} : { at };
+  };
+  return {
+    async takeTurn(context) {
+      const { next, payload } = tape;
+      if (next === undefined) throw tape.ended();
+      if (next.kind === 'final') return noTurn(tape, payload);
+      if (next.kind !== 'assistant') throw tape.diverged('the loop asks the model here');
+      const turn = readTurn(payload);
+      const written = turnPayload(turn, state.estimatedFor(turn));
+      await context.record('assistant', { ...written, ...stamp() });
+      state.turnTaken(turn);
+      return null;
+    },
+    async runStage(context, stage) {
+      for (const call of stage) {
+        passForeign();
+        const recorded = recordedAnswer(tape, call);
+        await onAnswer?.(context, recorded);
+        await answer(context, recorded);
+      }
+    },
+    check: async () => recordedCheck(tape.payload),
+    now() {
+      passForeign();
+      return moment(tape);
+    },
+    stamp,
+  };
+}
+
+/** The stop reasons with which asking a model can end. */
+const NO_TURN: ReadonlySet<unknown> = new Set<StopReason>([
+  'model_error',
+  'aborted',
+  'time_budget',
+]);
+
+function noTurn(tape: Tape, final: JsonObject): NoTurn {
+  const { reason, error } = final;
+  if (!NO_TURN.has(reason))
+    throw tape.diverged(`the loop goes on and asks the model, where the record stops`);
+  const budget = recordedBudget(final);
+  return {
+    reason: reason as StopReason, // the set holds nothing else
+    failedAttempts: readAttempts(final),
+    ...(typeof error === 'string' ? { error } : {}),
+    ...(budget === undefined ? {} : { budget }),
+  };
+}
+
+function recordedBudget({ budget }: JsonObject): NoTurn['budget'] {
+  if (!isJsonObject(budget)) return undefined;
+  const { name, limit, used } = budget;
+  if (typeof limit !== 'number') return undefined;
+  return {
+    name: (name === 'tool_calls' ? 'toolCalls' : name) as BudgetName, // the loop writes no other
+    limit,
+    used: typeof used === 'number' ? used : limit,
+  };
+}
+
+function recordedAnswer(tape: Tape, call: TurnCall): Answer {
+  const { next, payload } = tape;
+  if (next === undefined) throw tape.ended();
+  if (next.kind !== 'tool' || payload['call'] !== call.id)
+    throw tape.diverged(`the answer to call ${call.id} (${call.name}) belongs here`);
+  // Whether it gets a note is worked out again.
+  const { note: _note, ...bare } = readAnswer(payload, call);
+  return bare;
+}
+
+function recordedCheck({ check }: JsonObject): CheckResult | null {
+  if (!isJsonObject(check)) return null;
+  const { ok, detail } = check;
+  return { ok: ok === true, detail: typeof detail === 'string' ? detail : '' };
+}
+
+const NEUTRAL: Now = { aborted: false, seconds: 0 };
+
+/**
+ * The moment of a decision. An abort and the end of the time are what no earlier record foretells: they are
+ * taken from how the run ended, where only its end is left.
+ */
+function moment(tape: Tape): Now {
+  const final = membersOf(endAhead(tape));
+  // Attempts are only made where the loop went on to ask.
+  if (final['failed_attempts'] !== undefined) return NEUTRAL;
+  if (final['reason'] === 'aborted') return { aborted: true, seconds: 0 };
+  if (final['reason'] !== 'time_budget') return NEUTRAL;
+  return { aborted: false, seconds: recordedBudget(final)?.used ?? 0 };
+}
+
+/** The final record, if nothing but answers to calls that the end kept from running come before it. */
+function endAhead({ records, head }: Tape): TranscriptRecord | undefined {
+  let at = head.count;
+  while (records[at]?.kind === 'tool' && endKeptIt(membersOf(records[at]))) at += 1;
+  return records[at]?.kind === 'final' ? records[at] : undefined;
+}
+
+function endKeptIt({ failure, error }: JsonObject): boolean {
+  if (failure !== 'not_run' || typeof error !== 'string') return false;
+  return (
+    error === 'not run: the run was aborted' ||
+    /^not run: the time budget of \S+ is used up$/.test(error)
+  );
+}

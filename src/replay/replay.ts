@@ -1,0 +1,151 @@
+/**
+ * `replay`: carries a recorded run again, without a model, and tells whether it comes out the same.
+ *
+ * @module
+ */
+import { beginRun } from '../run/begin.ts';
+import { type Configuration } from '../run/configuration.ts';
+import { differences, type Difference } from '../run/differences.ts';
+import { JournalError, readJournal } from '../run/journal.ts';
+import { carry } from '../run/loop.ts';
+import { ModelError, type Model } from '../run/model.ts';
+import { readHead } from '../run/payloads.ts';
+import { prepare, type Settings } from '../run/settings.ts';
+import { RunState } from '../run/state.ts';
+import { type AnyTool } from '../run/tool.ts';
+import { type TranscriptStore } from '../store/store.ts';
+import { type Verdict } from '../transcript/index.ts';
+import { liveAnswers, type LiveAnswers } from './live-tools.ts';
+import { readVerified } from './read-verified.ts';
+import { recordedSource } from './recorded.ts';
+import { membersOf, Tape, type Divergence } from './tape.ts';
+
+/** What may be given to a replay. No model: it can't reach one. */
+export interface ReplayOptions {
+  /**
+   * Real tools, which are run on the recorded calls, effects and all; what they answer is compared with the
+   * record, and goes nowhere else.
+   */
+  readonly tools?: readonly AnyTool[] | undefined;
+}
+
+/** What a replay found. */
+export interface Replay {
+  /** Whether the transcript verifies, and every record came out the same. */
+  readonly ok: boolean;
+  /** The records that came out the same. */
+  readonly count: number;
+  /** Whether the run ended; a replay of one that didn't ends where its record does. */
+  readonly sealed: boolean;
+  /** What verification found. What doesn't verify isn't replayed. */
+  readonly verdict: Verdict;
+  /** The first record that came out otherwise. */
+  readonly divergence?: Divergence;
+  /** With real tools: what they answered. Changed answers don't make `ok` false. */
+  readonly live?: LiveAnswers;
+  /** With real tools: how they differ from those of the record. */
+  readonly differences?: readonly Difference[];
+}
+
+/**
+ * Carries the run of a transcript again: each decision, budget, note and total is worked out anew from the
+ * recorded replies and answers, and each record must come out as the same bytes.
+ *
+ * @throws {TypeError} if an option is wrong, or a model is given.
+ * @throws {JournalError} `unusable` if it isn't the record of a run of this loop.
+ * @throws {StoreError} `missing` or `failed` if it can't be read.
+ */
+export async function replay(
+  transcript: string | URL | TranscriptStore,
+  options: ReplayOptions = {},
+): Promise<Replay> {
+  checkOptions(options);
+  const { location, verdict, records } = await readVerified(transcript);
+  const isTorn = verdict.fault?.reason === 'torn_tail';
+  if (!verdict.ok && !isTorn) return { ok: false, count: 0, sealed: verdict.sealed, verdict };
+  const { state, task, timed } = await readJournal(each(records), location);
+  if (state === null)
+    throw new JournalError('unusable', `${location}: there is no task in it, so nothing to replay`);
+  const played = await play(new Tape(location, records), { task, timed }, options.tools);
+  const { sealed } = verdict;
+  return { ok: verdict.ok && played.divergence === undefined, sealed, verdict, ...played };
+}
+
+type Played = Pick<Replay, 'count' | 'divergence' | 'live' | 'differences'>;
+
+async function play(
+  tape: Tape,
+  { task, timed }: { task: string; timed: boolean },
+  tools: readonly AnyTool[] | undefined,
+): Promise<Played> {
+  const configuration = begunWith(tape);
+  const given = tools === undefined ? undefined : prepare({ task, model: NO_MODEL, tools });
+  const live = given === undefined ? undefined : liveAnswers(given);
+  const settings: Settings = {
+    ...prepare({ task, model: NO_MODEL }),
+    configuration,
+    timed,
+    repeats: tape.records.some((record) => membersOf(record)['note'] !== undefined),
+  };
+  const state = new RunState(withManifest(configuration, given));
+  const source = recordedSource(tape, state, live?.onAnswer);
+  await carry({ settings, state, store: tape, source }, async (context) => {
+    source.now(); // a repair of a torn first record comes before the task
+    await beginRun(context);
+  });
+  const divergence = tape.divergence ?? leftOver(tape);
+  return {
+    count: tape.head.count,
+    ...(divergence === undefined ? {} : { divergence: explained(divergence, state) }),
+    ...(live === undefined ? {} : { live: live.result() }),
+    ...(given === undefined ? {} : { differences: toolDifferences(configuration, given) }),
+  };
+}
+
+/** Nobody asks it: a replay's turns come from the record. */
+const NO_MODEL: Model = () => Promise.reject(new ModelError('a replay has no model'));
+
+function begunWith({ records }: Tape): Configuration {
+  const { configuration } = readHead(membersOf(records.find(({ kind }) => kind === 'user')));
+  if (configuration === null) throw new Error('the code here has a bug: the journal was read');
+  return configuration;
+}
+
+/** Records from before manifests were kept hold a hash, which the right tools fulfil. */
+function withManifest(configuration: Configuration, given: Settings | undefined): Configuration {
+  const { tools, manifest } = given?.configuration ?? { tools: '', manifest: null };
+  return configuration.manifest === null && tools === configuration.tools
+    ? { ...configuration, manifest }
+    : configuration;
+}
+
+function toolDifferences(configuration: Configuration, given: Settings): Difference[] {
+  const { tools, manifest } = given.configuration;
+  return differences(configuration, { ...configuration, tools, manifest });
+}
+
+/** Records that the loop, having ended, would not have written. */
+function leftOver({ next, head }: Tape): Divergence | undefined {
+  if (next === undefined) return undefined;
+  const { kind, payload } = next;
+  const detail = `the run has ended, and a record of kind ${kind} follows`;
+  return { seq: head.count, recorded: { kind, payload }, replayed: null, detail };
+}
+
+function explained(divergence: Divergence, { configuration }: RunState): Divergence {
+  if (configuration.manifest !== null) return divergence;
+  const detail = `${divergence.detail}. It was recorded before tools were kept in the record: estimates of tokens need the tools, given to the replay`;
+  return { ...divergence, detail };
+}
+
+function checkOptions(options: ReplayOptions): void {
+  const unknown = Object.keys(Object(options)).find((name) => name !== 'tools');
+  if (unknown === 'model')
+    throw new TypeError('a replay takes no model: the replies come from the record');
+  if (unknown !== undefined)
+    throw new TypeError(`unknown option '${unknown}'; a replay takes tools, and nothing else`);
+}
+
+async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}

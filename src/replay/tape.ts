@@ -1,0 +1,100 @@
+/**
+ * A transcript that is played again: whatever the loop writes must be what is on it.
+ *
+ * @module
+ */
+import { type RecordWriter } from '../run/context.ts';
+import { StoreError } from '../store/store.ts';
+import {
+  advance,
+  EMPTY_HEAD,
+  encodeRecord,
+  type Draft,
+  type Head,
+  type JsonObject,
+  type RecordLine,
+  type TranscriptRecord,
+} from '../transcript/index.ts';
+
+/** The first record that did not come out the same. */
+export interface Divergence {
+  readonly seq: number;
+  /** What is on the tape; null if it ends before. */
+  readonly recorded: Draft | null;
+  /** What the loop wrote; null if it wrote nothing there. */
+  readonly replayed: Draft | null;
+  readonly detail: string;
+}
+
+/** The kinds that the loop itself writes, but for `resumed`, which is about the process and not the run. */
+const LOOP_KINDS: ReadonlySet<string> = new Set(['user', 'assistant', 'tool', 'final']);
+
+/** The records of a transcript, and how far the loop has written them again. */
+export class Tape implements RecordWriter {
+  readonly location: string;
+  readonly records: readonly TranscriptRecord[];
+  head: Head = EMPTY_HEAD;
+  divergence: Divergence | undefined;
+
+  constructor(location: string, records: readonly TranscriptRecord[]) {
+    this.location = location;
+    this.records = records;
+  }
+
+  /** The record that has to come next; undefined at the end. */
+  get next(): TranscriptRecord | undefined {
+    return this.records[this.head.count];
+  }
+
+  /** The payload of the next record. Journals hold objects; another program's array has no members. */
+  get payload(): JsonObject {
+    return membersOf(this.next);
+  }
+
+  /** Takes the records over that are not the loop's, up to the next that is. */
+  *foreign(): Generator<TranscriptRecord> {
+    for (let { next } = this; next !== undefined && !LOOP_KINDS.has(next.kind); { next } = this) {
+      this.head = advance(this.#write(next));
+      yield next;
+    }
+  }
+
+  async append(drafts: readonly Draft[]): Promise<readonly RecordLine[]> {
+    return drafts.map((draft) => {
+      const line = this.#write(draft);
+      this.head = advance(line);
+      return line;
+    });
+  }
+
+  async sync(): Promise<void> {}
+
+  /** The error that ends a replay: the loop does something else than the record says. */
+  diverged(detail: string, replayed: Draft | null = null): StoreError {
+    const { next, head } = this;
+    const recorded = next === undefined ? null : { kind: next.kind, payload: next.payload };
+    this.divergence ??= { seq: head.count, recorded, replayed, detail };
+    return new StoreError('failed', `record ${head.count} came out otherwise: ${detail}`);
+  }
+
+  #write(draft: Draft): RecordLine {
+    const { next } = this;
+    if (next === undefined) throw this.ended();
+    const line = encodeRecord(this.head, draft);
+    // A hash covers the whole line, and verification has compared it with the line's own bytes.
+    if (line.hash === next.hash) return line;
+    throw this.diverged(`${draft.kind} in place of ${next.kind}, or with another payload`, draft);
+  }
+
+  /** The error that ends the replay of a run that was cut off. */
+  ended(): StoreError {
+    return new StoreError('closed', 'the record ends here');
+  }
+}
+
+/** The members of a record's payload. */
+export function membersOf(record: TranscriptRecord | undefined): JsonObject {
+  const payload = record?.payload;
+  // An array has no members by name, which reads as an object without them.
+  return payload === undefined ? {} : (payload as JsonObject);
+}

@@ -1,0 +1,50 @@
+/**
+ * The success check: the user's own look at the world after the last turn.
+ *
+ * @module
+ */
+import { type RunContext } from './context.ts';
+import { Cancellation, isThenable, race } from './deadline.ts';
+import { type CheckResult, type StopReason } from './outcome.ts';
+import { describeError, publicText } from './result.ts';
+
+/** How long a success check may take, in milliseconds. */
+const CHECK_TIMEOUT_MS = 600_000;
+
+/** Looks at the world. Not after an abort: whoever aborted wants the end, not more work. */
+export async function checkSuccess(
+  context: RunContext,
+  reason: StopReason,
+): Promise<CheckResult | null> {
+  const { check, clock, signal } = context.settings;
+  if (check === undefined || reason === 'aborted') return null;
+  const cancellation = new Cancellation();
+  const answer = context.state.turn?.content ?? '';
+  try {
+    const given = check({ answer, reason, signal: cancellation.signal });
+    const deadline = { clock, signal, milliseconds: CHECK_TIMEOUT_MS, cancellation };
+    const raced = isThenable(given)
+      ? await race(given, deadline)
+      : { ended: 'value' as const, value: given };
+    if (raced.ended === 'value') return checkResult(raced.value);
+    if (raced.ended === 'error') throw raced.error;
+    return {
+      ok: false,
+      detail: raced.ended === 'timeout' ? 'the check did not end' : 'aborted during the check',
+    };
+  } catch (error) {
+    return { ok: false, detail: `the check raised ${describeError(error)}` };
+  }
+}
+
+/** Only `ok: true` is success. */
+function checkResult(value: unknown): CheckResult {
+  if (typeof value !== 'object' || value === null || !('ok' in value)) {
+    return { ok: false, detail: 'the check returned no { ok, detail }' };
+  }
+  const detail =
+    'detail' in value && typeof value.detail === 'string' ? publicText(value.detail) : '';
+  if (typeof value.ok !== 'boolean')
+    return { ok: false, detail: 'the check returned an ok that is neither true nor false' };
+  return { ok: value.ok, detail };
+}

@@ -1,0 +1,195 @@
+/**
+ * `resume`: goes on with a run that was cut off, from its transcript alone.
+ *
+ * @module
+ */
+import { openTranscript } from '../store/file.ts';
+import { readRecords } from '../store/read.ts';
+import { StoreError, type TranscriptStore } from '../store/store.ts';
+import { beginRun, using, withOwnSignal } from './begin.ts';
+import { systemClock } from './clock.ts';
+import { type Configuration } from './configuration.ts';
+import { type RunContext } from './context.ts';
+import {
+  CONFIGURATION_PARTS,
+  differences,
+  differenceText,
+  type ConfigurationPart,
+} from './differences.ts';
+import { JournalError, readJournal, startedCalls, type Journal } from './journal.ts';
+import { carry } from './loop.ts';
+import { type RunOptions } from './options.ts';
+import { type Outcome } from './outcome.ts';
+import { resumptionPayload, type Resumption } from './payloads.ts';
+import { prepare, type Settings } from './settings.ts';
+import { RunState } from './state.ts';
+import { worldSource } from './world.ts';
+
+/**
+ * What a run is resumed with. What isn't given is as it was: the task, the budgets, the system prompt and the
+ * rest of what the first record holds. Functions can't be recorded: the model, the tools and the check have to
+ * be given again.
+ */
+export interface ResumeOptions extends Omit<RunOptions, 'task' | 'transcript' | 'resume'> {
+  /** Needed only if the crash came before the task was recorded. */
+  readonly task?: string | undefined;
+  /** What may differ from how the run began. A difference is recorded; any other is an error. */
+  readonly allow?: readonly ConfigurationPart[] | undefined;
+}
+
+/**
+ * Goes on with a run that isn't sealed. A torn tail is set aside first; the record says that the run was resumed.
+ *
+ * A call without a result is run if it can't have been started. One that may have been is run again only if its
+ * tool is `readOnly` or `idempotent`, with the same idempotency key; else its answer is `interrupted: effect
+ * unknown`, and the model decides. Budgets, repeats and usage go on from where they were; without times in the
+ * records, the time budget starts again.
+ *
+ * @throws {TypeError | RangeError} if the options are wrong.
+ * @throws {JournalError} `configuration` if it isn't the run's, `unusable` if the records aren't a run's.
+ * @throws {StoreError} `missing`, `sealed`, `broken`, `locked` or `failed`. In all cases the file is as it was.
+ */
+export async function resume(
+  transcript: string | URL | TranscriptStore,
+  options: ResumeOptions,
+): Promise<Outcome> {
+  let plan: Plan | undefined;
+  if (typeof transcript === 'string' || transcript instanceof URL) {
+    const location = String(transcript);
+    const store = await openTranscript(transcript, {
+      recover: true,
+      accept: async (records) => {
+        plan = planFor(await readJournal(records, location), options, location);
+      },
+    });
+    return using(store, true, () => goOn(store, plan));
+  }
+  return using(transcript, false, async () => {
+    const { location } = transcript;
+    if (transcript.head.sealed)
+      throw new StoreError('sealed', `${location}: the run in it has ended; start a new one`);
+    const journal = await readJournal(readRecords(transcript), location);
+    return goOn(transcript, planFor(journal, options, location));
+  });
+}
+
+/** How a run goes on. */
+interface Plan {
+  readonly settings: Settings;
+  readonly journal: Journal;
+  /** Undefined if the run has to begin. */
+  readonly resumption: Resumption | undefined;
+}
+
+async function goOn(store: TranscriptStore, plan: Plan | undefined): Promise<Outcome> {
+  if (plan === undefined) throw new Error('the code here has a bug: the journal was not read');
+  const { settings, journal, resumption } = plan;
+  const state = journal.state ?? new RunState(settings.configuration);
+  const source = worldSource(settings, journal.seconds);
+  return carry({ settings, state, store, source }, async (context) => {
+    if (resumption === undefined) await beginRun(context);
+    else await recordResumption(context, journal, resumption);
+  });
+}
+
+async function recordResumption(
+  context: RunContext,
+  journal: Journal,
+  resumption: Resumption,
+): Promise<void> {
+  const { state, store, source } = context;
+  const resumedFrom = store.head.count;
+  context.emit?.({
+    type: 'run-start',
+    task: journal.task,
+    location: store.location,
+    resumedFrom,
+  });
+  await context.record('resumed', { ...resumptionPayload(resumption), ...source.stamp() });
+  context.origin = journal.origin;
+  state.resumed(resumption);
+}
+
+function planFor(journal: Journal, options: ResumeOptions, location: string): Plan {
+  const { allow = [], ...given } = options;
+  checkAllowed(allow);
+  const { state } = journal;
+  if (state === null) {
+    const { task } = given;
+    if (task === undefined) throw noTask(location);
+    return { settings: withOwnSignal(prepare({ ...given, task })), journal, resumption: undefined };
+  }
+  const { configuration } = state;
+  const { model, clock = systemClock } = given;
+  const merged = { ...recordedOptions(configuration), ...defined(given), model, clock };
+  // Either all records of a run hold times, or none.
+  const settings = withOwnSignal({
+    ...prepare({ ...merged, task: journal.task }),
+    timed: journal.timed,
+  });
+  compare(configuration, settings.configuration, allow, location);
+  if (given.task !== undefined && given.task !== journal.task) throw otherTask(location);
+  const isSame = differences(configuration, settings.configuration).length === 0;
+  // An old record holds no manifest, which what comes is to be judged by.
+  const isKept = isSame && configuration.manifest !== null;
+  const calls = startedCalls(state);
+  const resumption = isKept ? { calls } : { calls, configuration: settings.configuration };
+  return { settings, journal, resumption };
+}
+
+/** The options that a configuration stands for. */
+export function recordedOptions(
+  configuration: Configuration,
+): Partial<
+  Pick<RunOptions, 'budget' | 'system' | 'sentinel' | 'maxOutputTokens' | 'watchdog' | 'runId'>
+> {
+  const { budget, system, sentinel, maxOutputTokens, runId, stopAfterRepeats } = configuration;
+  const watchdog =
+    stopAfterRepeats === undefined
+      ? undefined
+      : { stallAfter: stopAfterRepeats, onStall: 'stop' as const };
+  return { budget, ...defined({ system, sentinel, maxOutputTokens, runId, watchdog }) };
+}
+
+function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  // Only what is undefined is gone, which the type says.
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+function checkAllowed(allow: readonly ConfigurationPart[]): void {
+  const known: readonly string[] = CONFIGURATION_PARTS;
+  const unknown = Array.isArray(allow) ? allow.find((part) => !known.includes(part)) : 'allow';
+  if (unknown !== undefined)
+    throw new TypeError(`allow must be a list of ${known.join(', ')}; got ${String(unknown)}`);
+}
+
+function compare(
+  was: Configuration,
+  is: Configuration,
+  allow: readonly ConfigurationPart[],
+  location: string,
+): void {
+  const found = differences(was, is).filter(({ part }) => !allow.includes(part));
+  if (found.length === 0) return;
+  const parts = [...new Set(found.map(({ part }) => `'${part}'`))].join(', ');
+  throw new JournalError(
+    'configuration',
+    `${location}: the run was begun under another configuration: ${found.map(differenceText).join('; ')}. Give what it began with, or allow: [${parts}]`,
+    found,
+  );
+}
+
+function otherTask(location: string): JournalError {
+  return new JournalError(
+    'configuration',
+    `${location}: the run in it has another task; leave the task out, or start a new transcript`,
+  );
+}
+
+function noTask(location: string): JournalError {
+  return new JournalError(
+    'unusable',
+    `${location}: no task was recorded in it, so nothing was done yet; give the task, or start a new run`,
+  );
+}
