@@ -231,6 +231,8 @@ def check_place(record, count, head):
 
 def check_long_line(line, count, head):
     """A canonical record's hash is that of the line's own bytes without their `"hash":"...",` (section 4)."""
+    if b"\0" in line:
+        raise Fault("bad_json", "a NUL byte")
     try:
         record = Reader(line.decode("utf-8"), strict=True).document()
     except (UnicodeDecodeError, Fault):
@@ -243,7 +245,7 @@ def check_long_line(line, count, head):
     return digest, record["kind"]
 
 
-def check_line(line, number, count, head):
+def check_line(line, count, head):
     """Checks one line (without its newline) in the order of section 5; returns its hash and kind."""
     if len(line) > MAX_LINE:
         raise Fault("malformed_record", "a line over %d bytes" % MAX_LINE)
@@ -255,7 +257,7 @@ def check_line(line, number, count, head):
         raise Fault("bad_utf8", "the line is not valid UTF-8")
     if text.strip(" \t\r") == "":
         raise Fault("not_canonical", "a blank line")
-    reader = Reader(text[1:] if number == 1 and text[0] == "\ufeff" else text)
+    reader = Reader(text[1:] if text[0] == "\ufeff" else text)
     record = reader.document()
     shape(record)
     check_place(record, count, head)
@@ -286,7 +288,7 @@ def verify(file, options):
                     raise Fault("torn_tail", "the last line has no newline")
                 try:
                     following = stream.readline(MAX_LINE + 2)
-                    head, kind = check_line(line[:-1], number, count, head)
+                    head, kind = check_line(line[:-1], count, head)
                 except Fault as found:
                     if found.reason in ("bad_json", "bad_utf8") and not following:
                         raise Fault("torn_tail", "the last line is cut: " + found.detail)

@@ -88,7 +88,7 @@ function findFault(bytes: Uint8Array, expected: Expectation): Finding {
     return { reason: 'bad_utf8', detail: 'the line is not valid UTF-8' };
   }
   if (/^[ \t\r]*$/.test(text)) return { reason: 'not_canonical', detail: 'a blank line' };
-  const hasBom = expected.line === 1 && text.startsWith('\uFEFF');
+  const hasBom = text.startsWith('\uFEFF');
   const parsed = parseJson(hasBom ? text.slice(1) : text);
   if (!parsed.ok) {
     return { reason: 'bad_json', detail: `column ${parsed.at + 1}: ${parsed.problem}` };
@@ -109,6 +109,9 @@ function findFault(bytes: Uint8Array, expected: Expectation): Finding {
  * line's size in memory. That it is canonical JSON is seen in one scan; if it isn't, no more is said.
  */
 function largeFault(bytes: Uint8Array, expected: Expectation): Finding {
+  // No JSON holds this byte, and a file system may fill with it what a crash cut off.
+  const nul = bytes.indexOf(0);
+  if (nul !== -1) return { reason: 'bad_json', detail: `byte ${nul + 1}: NUL` };
   const outline = outlineOf(bytes);
   if (outline === null) {
     const detail = `a line over ${MAX_READ_BYTES} bytes that is not canonical JSON`;

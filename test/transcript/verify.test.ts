@@ -208,6 +208,8 @@ describe('the verifier', () => {
       ['no JSON at all', `${'['.repeat(LONG)}\n`, 'not_canonical'],
       ['no UTF-8', `${'\ud800'.repeat(LONG)}\n`, 'not_canonical'],
       ['blanks', `${' '.repeat(LONG)}\n`, 'not_canonical'],
+      ['a tail of NUL', `${'\0'.repeat(LONG)}\n`, 'torn_tail'],
+      ['NUL before more', `${'\0'.repeat(LONG)}\n${long}`, 'bad_json'],
       [
         'a million levels, the record’s own among them, round an empty one',
         record('['.repeat(1_000_000) + ']'.repeat(1_000_000)),
