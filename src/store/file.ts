@@ -55,6 +55,7 @@ export async function createTranscript(
   system: FileSystem = nodeFileSystem,
 ): Promise<TranscriptStore> {
   const location = pathText(path);
+  checkFileOptions(options, ['durability']);
   const { durability = 'turn' } = options;
   const folders = newParents(location);
   const made = holding(location, constants.O_CREAT, system, async (held) => {
@@ -88,6 +89,7 @@ export async function openTranscript(
   system: FileSystem = nodeFileSystem,
 ): Promise<TranscriptStore> {
   const location = pathText(path);
+  checkFileOptions(options, ['durability', 'recover', 'accept']);
   const { durability = 'turn', recover = false, accept } = options;
   let refusal: { readonly error: unknown } | undefined;
   const opened = holding(location, 0, system, async (held) => {
@@ -132,6 +134,18 @@ async function* firstRecords(file: OpenFile, count: number): AsyncGenerator<Tran
   }
 }
 
+/** A misspelt option would be a promise that isn't kept. */
+function checkFileOptions(options: OpenOptions, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new TypeError(`unknown option '${unknown}'; the options are ${known.join(', ')}`);
+  const { durability } = options;
+  if (durability !== undefined && !DURABILITIES.includes(durability))
+    throw new TypeError(`durability must be one of ${DURABILITIES.join(', ')}`);
+}
+
+const DURABILITIES: readonly Durability[] = ['always', 'turn', 'never'];
+
 function newParents(location: string): readonly string[] {
   try {
     return createParents(location);
@@ -161,7 +175,7 @@ async function holding(
     held = { location, path, system, file, lock: takeLock(path) };
     return await use(held);
   } catch (error) {
-    const failure = openError(location, error);
+    const failure = openError(location, error, flags !== 0);
     // Whoever holds the lock of a file that we created is about to write to it.
     if (file !== undefined && created && failure.code !== 'locked') {
       removeEmpty(file, location, system);

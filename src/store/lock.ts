@@ -7,7 +7,15 @@
  * @module
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, openSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  linkSync,
+  readFileSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename } from 'node:path';
 import { isGone, parseOwner, thisProcess, type Owner } from './owner.ts';
 import { codeOf, messageOf } from './store-errors.ts';
@@ -36,8 +44,8 @@ export function takeLock(path: string): Lock {
 }
 
 /**
- * File systems take names of 255 bytes. What stands beside a transcript is longer than its name by 22 bytes
- * at most (`.lock.<16 hex>`), and by 17 more for each taker of a stale lock that died in taking it.
+ * File systems take names of 255 bytes. What stands beside a transcript is longer than its name by 31 bytes
+ * at most (`.lock.<16 hex>.<8 hex>`), and by 17 more for each taker of a stale lock that died in taking it.
  */
 const MAX_NAME_BYTES = 200;
 
@@ -61,15 +69,16 @@ function take(lockPath: string): Lock {
   throw new StoreError('locked', `${lockPath}: other writers take it again and again; try later`);
 }
 
+/** Creates a lock that names its owner from the first: one that doesn't would keep everybody out for ever. */
 function create(lockPath: string, text: string): boolean {
+  const draft = `${lockPath}.${randomUUID().slice(-8)}`;
   try {
-    const file = openSync(lockPath, 'wx');
     try {
-      writeAndClose(file, text);
-    } catch (error) {
-      // A lock without its owner's name would keep everybody out for ever.
-      unlinkSync(lockPath);
-      throw error;
+      // On the disk, as a crash of the machine could leave the name alone.
+      writeFileSync(draft, text, { flag: 'wx', flush: true });
+      place(draft, lockPath);
+    } finally {
+      rmSync(draft, { force: true });
     }
     return true;
   } catch (error) {
@@ -78,11 +87,13 @@ function create(lockPath: string, text: string): boolean {
   }
 }
 
-function writeAndClose(file: number, text: string): void {
+function place(draft: string, lockPath: string): void {
   try {
-    writeFileSync(file, text);
-  } finally {
-    closeSync(file);
+    linkSync(draft, lockPath);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw error;
+    // A file system without links.
+    copyFileSync(draft, lockPath, constants.COPYFILE_EXCL);
   }
 }
 

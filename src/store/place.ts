@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { mkdirSync, realpathSync, rmdirSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { codeOf } from './store-errors.ts';
 
 /**
  * A path as text.
@@ -32,16 +33,33 @@ export function realPath(path: string): string {
  * @returns the folders whose entries are new once the file is there: those to make durable, deepest first.
  */
 export function createParents(path: string): readonly string[] {
-  const parent = dirname(resolve(path));
-  const first = mkdirSync(parent, { recursive: true });
-  if (first === undefined) return [parent];
-  const changed = [parent];
-  const last = dirname(resolve(first));
-  for (let folder = parent; folder !== last;) {
+  const changed = [dirname(resolve(path))];
+  // One by one: Node's own recursive mkdir never ends below /proc (seen with 20.20).
+  const missing: string[] = [];
+  for (let [folder = ''] = changed; !isFolder(folder) && folder !== dirname(folder);) {
+    missing.push(folder);
     folder = dirname(folder);
     changed.push(folder);
   }
+  for (const folder of missing.toReversed()) makeFolder(folder);
   return changed;
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // making it will tell why
+  }
+}
+
+/** Another process may have made it meanwhile. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST' || !statSync(folder).isDirectory()) throw error;
+  }
 }
 
 /** Takes back what {@link createParents} created, as far as nobody has put anything there. */

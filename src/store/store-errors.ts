@@ -16,15 +16,16 @@ export function codeOf(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The store's error for a file that couldn't be opened. A {@link StoreError} stays what it is. */
-export function openError(location: string, error: unknown): StoreError {
+/** The store's error for a file that couldn't be opened, or created. A {@link StoreError} stays what it is. */
+export function openError(location: string, error: unknown, isNew = false): StoreError {
   if (error instanceof StoreError) return error;
-  if (codeOf(error) === 'ENOENT') {
+  if (codeOf(error) === 'ENOENT' && !isNew) {
     return new StoreError('missing', `${location}: there is no such file; check the path`, {
       cause: error,
     });
   }
-  return new StoreError('failed', `${location}: it can't be opened: ${messageOf(error)}`, {
+  const what = isNew ? 'created' : 'opened';
+  return new StoreError('failed', `${location}: it can't be ${what}: ${messageOf(error)}`, {
     cause: error,
   });
 }

@@ -30,6 +30,16 @@ async function created(...drafts: Parameters<TranscriptStore['append']>[0]): Pro
 }
 
 describe('createTranscript', () => {
+  test.each<[object, string]>([
+    [{ durabilty: 'always' }, "unknown option 'durabilty'; the options are durability"],
+    [{ durability: 'fsync' }, 'durability must be one of always, turn, never'],
+    [{ recover: true }, "unknown option 'recover'"],
+  ])('refuses %j: it would be a promise that is not kept', async (options, message) => {
+    const path = newPath();
+    await expect(createTranscript(path, options)).rejects.toThrow(message);
+    expect(existsSync(path)).toBe(false);
+  });
+
   test('makes the folders it needs, and the file at once', async () => {
     const path = newPath('a/b/c/run.jsonl');
     const store = await createTranscript(path);
