@@ -204,6 +204,13 @@ export function nanoUsd(usd: number): number {
   return Math.round(usd * 1e9);
 }
 
+function isRate(value: unknown): boolean {
+  return typeof value === 'number' && value >= 0 && value <= MAX_PRICE;
+}
+
+/** Far beyond any price, and so low that no sum of costs overflows. */
+const MAX_PRICE = 1e12;
+
 /**
  * Checks a price.
  *
@@ -214,9 +221,9 @@ export function checkPrice(price: Price): void {
   for (const [name, value] of Object.entries(price)) {
     if (!rates.includes(name))
       throw new TypeError(`unknown price '${name}'; the prices are ${rates.join(', ')}`);
-    if (value !== undefined && (!Number.isFinite(value) || value < 0)) {
+    if (value !== undefined && !isRate(value)) {
       throw new RangeError(
-        `price.${name} must be US dollars per million tokens, got ${String(value)}`,
+        `price.${name} must be a number of at least 0, US dollars per million tokens; got ${typeof value === 'number' ? value : typeof value}`,
       );
     }
   }

@@ -8,6 +8,7 @@ import { sha256Hex } from '#sha256';
 import { canonicalJson } from '../transcript/index.ts';
 import { millisecondsLeft, overWhy, type RunContext } from './context.ts';
 import { Cancellation, isThenable, race, type Deadline } from './deadline.ts';
+import { frozenCopy } from './frozen.ts';
 import { type TurnCall } from './payloads.ts';
 import { settlePermission, type Decision, type Permit } from './permit.ts';
 import { describeError, raised, toResult, type ToolResult } from './result.ts';
@@ -57,8 +58,8 @@ export async function prepareCall(context: RunContext, call: TurnCall): Promise<
   }
   // Asking for permission would suggest that it runs.
   if (mayRerun === true && !isRepeatable(ready.tool)) return refusedBefore(interrupted());
-  const given = givenText(call, checked.value);
-  const called = { tool: ready.tool, value: freezePlain(checked.value), given };
+  const { value, given } = checked;
+  const called = { tool: ready.tool, value, given };
   return settings.permit === undefined
     ? { ready: true, ...called, permit: undefined }
     : permitted(context, call, called, settings.permit);
@@ -77,16 +78,20 @@ async function permitted(
   called: Called,
   permit: Permit,
 ): Promise<Prepared> {
-  const deadline = deadlineFor(context, Infinity, new Cancellation());
+  // A policy is code and has its limit; a person may take as long as the run has.
+  const deadlines = {
+    permit: deadlineFor(context, DEFAULT_TOOL_TIMEOUT_MS, new Cancellation()),
+    ask: deadlineFor(context, Infinity, new Cancellation()),
+  };
   const request = { call, tool: called.tool, arguments: called.value };
-  const decision = await settlePermission(permit, context.settings.ask, request, deadline);
+  const decision = await settlePermission(permit, context.settings.ask, request, deadlines);
   if (decision === 'aborted')
     return refusedBefore(unrun(context, call, 'the run ended before it was permitted'));
   const { reason, asked, problem } = decision;
   context.emit?.({
     type: 'permit',
     call,
-    arguments: called.value,
+    arguments: copyFor(called.value),
     decision: decision.decision,
     reason,
     asked,
@@ -98,25 +103,23 @@ async function permitted(
   return { ready: false, result, permit: decision, given: called.given };
 }
 
+/** For a listener, which must not get hold of what the tool gets; undefined if it can't be copied. */
+function copyFor(value: unknown): unknown {
+  try {
+    return structuredClone(value);
+  } catch {
+    return undefined; // a function, say
+  }
+}
+
 /** What a schema made of the arguments, if it is something else and can be recorded. */
 function givenText(call: TurnCall, value: unknown): string | undefined {
-  if (value === call.arguments) return undefined;
   try {
     const text = canonicalJson(value);
     return text === call.text ? undefined : text;
   } catch {
     return undefined; // a Date, say: the schema says what it is made of
   }
-}
-
-/** Freezes plain data all the way down; what has a class of its own is the schema's affair. */
-function freezePlain(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
-  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
-  if (!isPlain) return value;
-  Object.freeze(value); // before its members: it may hold itself
-  for (const member of Object.values(value)) freezePlain(member);
-  return value;
 }
 
 /** A name that a model made up may be of any length. */
@@ -143,26 +146,44 @@ function refusedBefore(result: ToolResult): Prepared {
   return { ready: false, result, permit: undefined, given: undefined };
 }
 
+/** Arguments that fit: what the tool gets, and that as text where it isn't what the model wrote. */
+type Fitting = { readonly ok: true; readonly value: unknown; readonly given: string | undefined };
+type Misfit = Extract<Checked, { ok: false }>;
+
 async function checkArguments(
   context: RunContext,
   ready: ReadyTool,
   call: TurnCall,
-): Promise<Checked | 'over'> {
+): Promise<Fitting | Misfit | 'over'> {
   const { name, problem } = call;
   if (problem !== null) return { ok: false, error: placed(name, problem) };
   try {
-    const checked = ready.check(call.arguments);
-    if (!isThenable(checked)) return checked;
-    const limit = DEFAULT_TOOL_TIMEOUT_MS;
-    const budgetEnds = millisecondsLeft(context) <= limit;
-    const raced = await race(checked, deadlineFor(context, limit, new Cancellation()));
-    if (raced.ended === 'value') return raced.value;
-    if (raced.ended === 'error') return uncheckable(name, raced.error);
-    if (raced.ended === 'aborted' || budgetEnds) return 'over';
-    return { ok: false, error: `$.${name}: could not be checked: the check did not end` };
+    const checked = await runCheck(context, ready, call);
+    if (checked === 'over' || !checked.ok) return checked;
+    // A schema may have made anything of them, with getters that throw.
+    const { value } = checked;
+    if (value === call.arguments) return { ok: true, value, given: undefined };
+    return { ok: true, value: frozenCopy(value), given: givenText(call, value) };
   } catch (error) {
     return uncheckable(name, error);
   }
+}
+
+async function runCheck(
+  context: RunContext,
+  ready: ReadyTool,
+  call: TurnCall,
+): Promise<Checked | 'over'> {
+  const { name } = call;
+  const checked = ready.check(call.arguments);
+  if (!isThenable(checked)) return checked;
+  const limit = DEFAULT_TOOL_TIMEOUT_MS;
+  const budgetEnds = millisecondsLeft(context) <= limit;
+  const raced = await race(checked, deadlineFor(context, limit, new Cancellation()));
+  if (raced.ended === 'value') return raced.value;
+  if (raced.ended === 'error') throw raced.error;
+  if (raced.ended === 'aborted' || budgetEnds) return 'over';
+  return { ok: false, error: `$.${name}: could not be checked: the check did not end` };
 }
 
 /** A problem with the arguments, below the tool's name: `$.a: …` becomes `$.add.a: …`. */
@@ -171,7 +192,7 @@ function placed(name: string, problem: string): string {
 }
 
 /** It is the schema that threw: the tool itself was not called. */
-function uncheckable(name: string, error: unknown): Checked {
+function uncheckable(name: string, error: unknown): Misfit {
   return {
     ok: false,
     error: `$.${name}: could not be checked: its schema raised ${describeError(error)}`,

@@ -18,6 +18,7 @@ export async function checkSuccess(
 ): Promise<CheckResult | null> {
   const { check, clock, signal } = context.settings;
   if (check === undefined || reason === 'aborted') return null;
+  context.emit?.({ type: 'check-start', reason });
   const cancellation = new Cancellation();
   const answer = context.state.turn?.content ?? '';
   try {
@@ -42,9 +43,9 @@ function checkResult(value: unknown): CheckResult {
   if (typeof value !== 'object' || value === null || !('ok' in value)) {
     return { ok: false, detail: 'the check returned no { ok, detail }' };
   }
-  const detail =
-    'detail' in value && typeof value.detail === 'string' ? publicText(value.detail) : '';
-  if (typeof value.ok !== 'boolean')
+  // Each is read once: a getter may say another thing the second time.
+  const { ok, detail }: { ok?: unknown; detail?: unknown } = value;
+  if (typeof ok !== 'boolean')
     return { ok: false, detail: 'the check returned an ok that is neither true nor false' };
-  return { ok: value.ok, detail };
+  return { ok, detail: typeof detail === 'string' ? publicText(detail) : '' };
 }

@@ -104,13 +104,13 @@ export function readConfiguration(run: JsonValue | undefined): Configuration {
   const { format, model, tools, manifest, price } = run;
   if (format !== 'hashtape/1')
     throw new TypeError(`its format is ${JSON.stringify(format)}, and only "hashtape/1" is known`);
-  if (typeof model !== 'string' || typeof tools !== 'string')
+  if (typeof model !== 'string' || model === '' || typeof tools !== 'string')
     throw new TypeError('its configuration names no model and no tools');
   return {
     model,
     tools,
     manifest: readManifest(manifest, tools),
-    budget: checkBudget(camelCase(run['budget'])),
+    budget: readBudget(run),
     runId: text(run['id']),
     system: text(run['system']),
     sentinel: text(run['sentinel']),
@@ -129,6 +129,13 @@ function readManifest(manifest: JsonValue | undefined, hash: string): Configurat
   return manifest;
 }
 
+function readBudget({ budget: given, price }: JsonObject): Budget {
+  const budget = checkBudget(camelCase(given));
+  if (budget.usd !== undefined && price === undefined)
+    throw new TypeError('it has a usd budget, and no price of the model');
+  return budget;
+}
+
 function readPrice(given: JsonValue): Price {
   // The check says whether it is one.
   const price = camelCase(given) as Price;
@@ -137,7 +144,8 @@ function readPrice(given: JsonValue): Price {
 }
 
 function text(value: JsonValue | undefined): string | undefined {
-  if (value === undefined || typeof value === 'string') return value;
+  // An option that is empty is refused, so none was ever recorded.
+  if (value === undefined || (typeof value === 'string' && value !== '')) return value;
   throw new TypeError(`its configuration has ${JSON.stringify(value)} where a text belongs`);
 }
 

@@ -50,6 +50,8 @@ export interface RunContext {
   readonly source: Source;
   /** Writes one record. The state is told of it only when this has resolved. */
   readonly record: (kind: string, payload: JsonObject) => Promise<void>;
+  /** Makes what was recorded durable. */
+  readonly sync: () => Promise<void>;
   /** Undefined without listeners, so that events nobody hears cost nothing. */
   readonly emit: ((event: RunEvent) => void) | undefined;
   /** The hash of the record that holds the task; idempotency keys are made of it. */

@@ -6,6 +6,7 @@
 import { exhausted, overrun, roomForOutput, type BudgetName, type Exceeded } from './budget.ts';
 import { type Rules } from './configuration.ts';
 import { type StopReason } from './outcome.ts';
+import { type Turn } from './payloads.ts';
 import { type RunState } from './state.ts';
 
 /** The moment: what no record says. */
@@ -38,13 +39,17 @@ const STOP_REASONS: { readonly [N in BudgetName]: StopReason } = {
   toolCalls: 'tool_call_budget',
 };
 
-/** Decides. */
+/**
+ * Decides. A turn that ends the run ends it also when its calls were answered before, by a process that was
+ * cut off on the way to its end.
+ */
 export function decide(state: RunState, rules: Rules, now: Now): Next {
-  const { turn } = state;
-  if (turn === null || (turn.calls.length > 0 && state.answered === turn.calls.length)) {
-    return beforeTurn(state, rules, now);
-  }
-  return afterTurn(state, rules, now);
+  const { turn, answered } = state;
+  if (turn === null) return beforeTurn(state, rules, now);
+  const end = endingTurn(turn, state, rules, now);
+  if (end !== null) return end;
+  if (answered === turn.calls.length) return beforeTurn(state, rules, now);
+  return beforeCalls(turn, rules, now);
 }
 
 /** Before a turn: abort, then the budgets, then whether the run has stalled. */
@@ -68,10 +73,8 @@ function beforeTurn(state: RunState, rules: Rules, now: Now): Next {
   return { do: 'ask', maxOutputTokens: room.maxOutputTokens };
 }
 
-/** After a turn: sentinel, refusal, no calls, tokens and cost, a turn that was cut; then its calls. */
-function afterTurn(state: RunState, rules: Rules, now: Now): Next {
-  const { turn } = state;
-  if (turn === null) throw new Error('the code here has a bug: there is no turn to look at');
+/** What ends the run with a turn: sentinel, refusal, no calls, tokens and cost. */
+function endingTurn(turn: Turn, state: RunState, rules: Rules, now: Now): Next | null {
   if (rules.sentinel !== undefined && turn.content.includes(rules.sentinel)) {
     return stop('sentinel', 'the run ended on the sentinel');
   }
@@ -83,7 +86,11 @@ function afterTurn(state: RunState, rules: Rules, now: Now): Next {
   }
   const spent = state.spent(now.seconds);
   const over = overrun(rules.budget, spent);
-  if (over !== null) return overBudget(over);
+  return over === null ? null : overBudget(over);
+}
+
+/** Before the calls of a turn: whether it was cut, abort, the time; then they run. */
+function beforeCalls(turn: Turn, rules: Rules, now: Now): Next {
   if (turn.stop === 'length') {
     return {
       do: 'skip',

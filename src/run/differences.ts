@@ -28,7 +28,7 @@ export type ConfigurationPart = (typeof CONFIGURATION_PARTS)[number];
 
 /** One thing that isn't as it was. */
 export interface Difference {
-  readonly part: ConfigurationPart;
+  readonly part: ConfigurationPart | 'task';
   /** Where, in the record's words: `budget.steps`, `tools.add.input_schema`. */
   readonly name: string;
   /** As it was; undefined if it was not there. */
@@ -57,7 +57,12 @@ export function differences(was: Configuration, is: Configuration): Difference[]
   ];
 }
 
-/** Compares two values; objects member by member. */
+/** The difference between two tasks, if there is one. */
+export function taskDifference(was: string, is: string): Difference[] {
+  return was === is ? [] : [{ part: 'task', name: 'task', was, is }];
+}
+
+/** Compares two values; objects member by member, all the way down. */
 function compare(
   part: ConfigurationPart,
   name: string,
@@ -66,17 +71,8 @@ function compare(
 ): Difference[] {
   if (isJsonObject(was) && isJsonObject(is)) {
     const keys = [...new Set([...Object.keys(was), ...Object.keys(is)])];
-    return keys.flatMap((key) => leaf(part, `${name}.${key}`, was[key], is[key]));
+    return keys.flatMap((key) => compare(part, `${name}.${key}`, was[key], is[key]));
   }
-  return leaf(part, name, was, is);
-}
-
-function leaf(
-  part: ConfigurationPart,
-  name: string,
-  was: JsonValue | undefined,
-  is: JsonValue | undefined,
-): Difference[] {
   return same(was, is) ? [] : [{ part, name, was, is }];
 }
 

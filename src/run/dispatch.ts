@@ -21,8 +21,10 @@ export async function runCalls(context: RunContext): Promise<void> {
   const calls = context.state.unanswered;
   const { toolCalls: limit } = context.state.configuration.budget;
   const left = limit === undefined ? calls.length : Math.max(0, limit - context.state.toolCalls);
-  for (const stage of stages(context, calls.slice(0, left))) {
+  for (const [i, stage] of stages(context, calls.slice(0, left)).entries()) {
     if (overWhy(context) !== null) break;
+    // That a call may have been started is told by the answers before it: they must not be lost once it is.
+    if (i > 0) await context.sync();
     await context.source.runStage(context, stage);
   }
   const why = overWhy(context) ?? `the tool-call budget of ${limit ?? 0} is used up`;

@@ -4,7 +4,7 @@
  * @module
  */
 import { type JsonObject, type RecordLine } from '../transcript/index.ts';
-import { type Outcome } from './outcome.ts';
+import { type Outcome, type StopReason } from './outcome.ts';
 import { type Delta, type ToolCall } from './model.ts';
 import { isThenable } from './deadline.ts';
 import { type Failure } from './payloads.ts';
@@ -18,6 +18,8 @@ export type RunEvent =
       readonly location: string;
       /** How many records there were, if the run goes on from them. */
       readonly resumedFrom?: number;
+      /** What was spent by then. */
+      readonly spent?: Spent;
     }
   | { readonly type: 'turn-start'; readonly step: number; readonly spent: Spent }
   | ({ readonly type: 'delta'; readonly step: number } & { readonly delta: Delta })
@@ -61,6 +63,8 @@ export type RunEvent =
     }
   | { readonly type: 'stall-warning'; readonly repeats: number }
   | { readonly type: 'record'; readonly record: RecordLine; readonly payload: JsonObject }
+  /** The success check begins. */
+  | { readonly type: 'check-start'; readonly reason: StopReason }
   | { readonly type: 'run-end'; readonly outcome: Outcome };
 
 const TYPES: { readonly [T in RunEvent['type']]: true } = {
@@ -74,6 +78,7 @@ const TYPES: { readonly [T in RunEvent['type']]: true } = {
   'repeated-call': true,
   'stall-warning': true,
   record: true,
+  'check-start': true,
   'run-end': true,
 };
 

@@ -7,7 +7,7 @@ import { isJsonObject, type TranscriptRecord } from '../transcript/index.ts';
 import { type Difference } from './differences.ts';
 import { decide } from './decide.ts';
 import { stages } from './dispatch.ts';
-import { describeError } from './result.ts';
+import { describeError, publicText } from './result.ts';
 import { foldRecord, type RunState } from './state.ts';
 
 /** What a transcript says of a run. */
@@ -68,7 +68,7 @@ export async function readJournal(
     try {
       state = foldRecord(state, record);
     } catch (error) {
-      const problem = `${location}: record ${seq} (${kind}) isn't one that hashtape's loop writes: ${describeError(error)}`;
+      const problem = `${location}: record ${seq} (${kind}) isn't one that hashtape's loop writes: ${error instanceof Error ? publicText(error.message) : describeError(error)}`;
       throw new JournalError('unusable', problem, [], { cause: error });
     }
     const { content, run, at } = isJsonObject(payload) ? payload : {};
@@ -107,10 +107,17 @@ function stopwatch(): { see: (kind: string, at: unknown) => void; seconds: () =>
 }
 
 /**
- * The calls without an answer that may have been started: the first stage of those that wait, as a stage
- * begins when those before it are recorded; none if the loop would have run none.
+ * The calls without an answer that may have been started: those of which a process before the last was not
+ * sure, and the first stage of those that wait, as a stage begins when those before it are recorded.
  */
 export function startedCalls(state: RunState): string[] {
+  const { unanswered, uncertain } = state;
+  const first = new Set(firstStage(state));
+  return unanswered.map(({ id }) => id).filter((id) => first.has(id) || uncertain.has(id));
+}
+
+/** None if the loop would have run none. */
+function firstStage(state: RunState): string[] {
   const { configuration, unanswered } = state;
   if (unanswered.length === 0) return [];
   // Times and aborts are not recorded, and can only have kept a call from starting.

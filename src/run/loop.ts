@@ -69,7 +69,14 @@ function contextOf(parts: Parts): RunContext {
     const breath = breathe();
     if (breath !== undefined) await breath;
   };
-  return { ...parts, record, emit, origin: '' };
+  const sync = async (): Promise<void> => {
+    try {
+      await store.sync();
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  };
+  return { ...parts, record, sync, emit, origin: '' };
 }
 
 /** The longest that timers, signals and other runs of the process wait for a run that does no real waiting. */
@@ -95,17 +102,9 @@ function asStoreError(error: unknown): StoreError {
   return new StoreError('failed', describeError(error), { cause: error });
 }
 
-async function sync(store: RecordWriter): Promise<void> {
-  try {
-    await store.sync();
-  } catch (error) {
-    throw asStoreError(error);
-  }
-}
-
 /** The loop itself. A record is made durable before anything depends on it. */
 async function drive(context: RunContext): Promise<Outcome> {
-  const { state, store, source } = context;
+  const { state, source } = context;
   for (;;) {
     const next = decide(state, state.configuration, source.now());
     if (next.do === 'stop') return finish(context, next);
@@ -113,7 +112,7 @@ async function drive(context: RunContext): Promise<Outcome> {
       await skipCalls(context, next.why);
       continue;
     }
-    await sync(store);
+    await context.sync();
     if (next.do === 'call') {
       await runCalls(context);
       continue;
@@ -129,12 +128,12 @@ type NoTurnStop = Partial<NoTurn> & { readonly reason: StopReason };
 
 /** Answers what has no answer, checks success, and seals the transcript. */
 async function finish(context: RunContext, stop: Stop): Promise<Outcome> {
-  const { state, store, source } = context;
+  const { state, source } = context;
   await skipCalls(context, 'why' in stop ? stop.why : 'the run ended');
   if ('failedAttempts' in stop) state.attemptsFailed(stop.failedAttempts ?? []);
   const check = await source.check(context, stop.reason);
   await context.record('final', finalPayload(context, stop, check));
-  await sync(store);
+  await context.sync();
   return outcomeOf(context, stop, check);
 }
 

@@ -66,6 +66,8 @@ export interface ModelRequest {
    * An adapter asks before it retries or continues.
    */
   readonly affords: (attempts: readonly FailedAttempt[]) => boolean;
+  /** Is told of a wait on purpose, as before a retry: so much silence, in milliseconds, is no stall. */
+  readonly onWait: (milliseconds: number) => void;
   /** Takes output as it streams. It feeds events and the idle limit, and is not the record. */
   readonly onDelta: (delta: Delta) => void;
 }

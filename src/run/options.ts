@@ -146,7 +146,11 @@ const KINDS: readonly (readonly [
   ['repeats', 'true or false', isBoolean],
   ['resume', 'true or false', isBoolean],
   // An AbortController in its place would be accepted, and would never abort.
-  ['signal', 'an AbortSignal', (value) => has(value, 'aborted', 'addEventListener')],
+  [
+    'signal',
+    'an AbortSignal',
+    (value) => has(value, 'aborted', 'addEventListener', 'removeEventListener'),
+  ],
   ['clock', 'a clock: { now, timer }', (value) => has(value, 'now', 'timer')],
   ['transcript', 'a path, a URL or a store', isPlace],
 ];
@@ -156,6 +160,9 @@ function checkKinds(options: RunOptions): void {
     const value = options[name];
     if (value !== undefined && !is(value)) throw new TypeError(`${name} must be ${wanted}`);
   }
+  // Nobody would ever be asked, and every tool would run.
+  if (options.ask !== undefined && options.permit === undefined)
+    throw new TypeError("ask needs permit, which says when: permit: () => ({ decision: 'ask' })");
 }
 
 function checkListeners(on: RunOptions['on']): void {

@@ -162,10 +162,10 @@ export function readHead(payload: JsonObject): {
   readonly configuration: Configuration | null;
 } {
   const { content, run } = payload;
-  return {
-    task: textOf(content),
-    configuration: run === undefined ? null : readConfiguration(run),
-  };
+  const task = textOf(content);
+  if (run === undefined) return { task, configuration: null };
+  if (task === '') throw notOurs('user');
+  return { task, configuration: readConfiguration(run) };
 }
 
 /**

@@ -6,7 +6,7 @@
 import { isThenable, race, type Deadline } from './deadline.ts';
 import { type ToolCall } from './model.ts';
 import { describeError, publicText } from './result.ts';
-import { type AnyTool } from './tool.ts';
+import { DEFAULT_TOOL_TIMEOUT_MS, type AnyTool } from './tool.ts';
 
 /** What policy is asked about: a call whose tool exists and whose arguments fit. */
 export interface PermitRequest {
@@ -49,15 +49,15 @@ export async function settlePermission(
   permit: Permit,
   ask: Ask | undefined,
   request: PermitRequest,
-  deadline: Deadline,
+  deadlines: { readonly permit: Deadline; readonly ask: Deadline },
 ): Promise<Decision | 'aborted'> {
-  const given = await guarded('permit', () => permit(request), deadline);
+  const given = await guarded('permit', () => permit(request), readPermission, deadlines.permit);
   if (given === 'aborted') return 'aborted';
-  const permission = given.ok ? readPermission(given.value) : given.problem;
-  if (typeof permission === 'string') {
+  if (!given.ok) {
     const reason = 'the policy could not decide';
-    return { decision: 'deny', reason, asked: false, problem: permission };
+    return { decision: 'deny', reason, asked: false, problem: given.problem };
   }
+  const permission = given.value;
   if (permission.decision === 'allow') return { decision: 'allow', asked: false };
   if (permission.decision === 'deny') {
     return { decision: 'deny', reason: publicText(permission.reason), asked: false };
@@ -65,9 +65,9 @@ export async function settlePermission(
   if (ask === undefined)
     return { decision: 'deny', reason: 'there is nobody to ask', asked: false };
   const question = permission.question ?? `May ${request.call.name} run?`;
-  const said = await guarded('ask', () => ask({ ...request, question }), deadline);
+  const said = await guarded('ask', () => ask({ ...request, question }), reading, deadlines.ask);
   if (said === 'aborted') return 'aborted';
-  if (said.ok) return reading(said.value);
+  if (said.ok) return said.value;
   const reason = 'nobody could be asked';
   return { decision: 'deny', reason, asked: true, problem: said.problem };
 }
@@ -81,32 +81,35 @@ function reading(said: unknown): Decision {
   return { decision: 'deny', reason: why, asked: true };
 }
 
-/** A policy that throws denies: it fails closed. */
+/** A policy that throws denies: it fails closed. So does one whose answer throws when it is read. */
 async function guarded<T>(
   name: string,
-  act: () => T | Promise<T>,
+  act: () => unknown,
+  read: (answer: unknown) => T,
   deadline: Deadline,
 ): Promise<{ ok: true; value: T } | { ok: false; problem: string } | 'aborted'> {
   try {
     const result = act();
-    if (!isThenable(result)) return { ok: true, value: result };
+    if (!isThenable(result)) return { ok: true, value: read(result) };
     const raced = await race(result, deadline);
-    if (raced.ended === 'value') return { ok: true, value: raced.value };
-    if (raced.ended !== 'error') return 'aborted';
-    throw raced.error;
+    if (raced.ended === 'value') return { ok: true, value: read(raced.value) };
+    if (raced.ended === 'error') throw raced.error;
+    const isLate = raced.ended === 'timeout' && deadline.milliseconds === DEFAULT_TOOL_TIMEOUT_MS;
+    return isLate ? { ok: false, problem: `${name} did not decide in time` } : 'aborted';
   } catch (error) {
     return { ok: false, problem: `${name} threw ${describeError(error)}` };
   }
 }
 
-/** A permission as it has to be, or what is wrong with it. */
-function readPermission(value: unknown): Permission | string {
+/** A permission as it has to be. What is thrown says what is wrong with it. */
+function readPermission(value: unknown): Permission {
   const { decision, reason, question }: { [key: string]: unknown } = Object(value);
   if (decision === 'allow') return { decision };
-  if (decision === 'deny') {
-    return typeof reason === 'string' ? { decision, reason } : 'permit denied without a reason';
-  }
+  if (decision === 'deny')
+    return { decision, reason: typeof reason === 'string' ? reason : 'no reason given' };
   if (decision === 'ask')
     return typeof question === 'string' ? { decision, question } : { decision };
-  return "permit must return { decision: 'allow' | 'deny' | 'ask' }, and returned something else";
+  throw new TypeError(
+    "permit must return { decision: 'allow' | 'deny' | 'ask' }, and returned something else",
+  );
 }

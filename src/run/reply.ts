@@ -8,6 +8,7 @@ import { deepFreeze, readArguments } from './arguments.ts';
 import { type FailedAttempt, type ModelReply, type ReplyCall } from './model.ts';
 import { type Turn, type TurnCall } from './payloads.ts';
 import { describeError, publicText } from './result.ts';
+import { isMisspelt } from './spelling.ts';
 import { tokenCount, usageOf, type Usage } from './usage.ts';
 
 /** What isn't a reply: why, and the usage that it speaks of all the same. */
@@ -30,13 +31,44 @@ export function readReply(
   let usage: Usage | null = null;
   try {
     usage = usageIn(reply);
-    const problem = replyProblem(reply);
+    const copy = copied(reply);
+    const problem = replyProblem(copy);
     if (problem !== null) return { problem, usage };
-    return turnOf(reply as ModelReply, step, taken); // it has just been checked
+    return turnOf(copy as ModelReply, step, taken); // it has just been checked
   } catch (error) {
     return { problem: describeError(error), usage }; // a getter, or a proxy
   }
 }
+
+/** Its members, each read once: a getter may say another thing the second time. */
+function copied(reply: unknown): unknown {
+  if (typeof reply !== 'object' || reply === null) return reply;
+  const copy: { toolCalls?: unknown } = copyMembers(reply, MEMBERS);
+  if (!Array.isArray(copy.toolCalls)) return copy;
+  const toolCalls: unknown[] = Array.from(copy.toolCalls);
+  return {
+    ...copy,
+    toolCalls: toolCalls.map((call) =>
+      typeof call === 'object' && call !== null ? copyMembers(call, CALL_MEMBERS) : call,
+    ),
+  };
+}
+
+/** The members that are known, inherited ones too, and those that somebody may have misspelt. */
+function copyMembers(from: object, known: object): object {
+  const names = new Set([...Object.keys(known), ...Object.keys(from)]);
+  return Object.fromEntries(
+    [...names]
+      .map((name) => [name, Reflect.get(from, name)])
+      .filter(([, value]) => value !== undefined),
+  );
+}
+
+const CALL_MEMBERS: { readonly [K in keyof Required<ReplyCall>]: true } = {
+  id: true,
+  name: true,
+  arguments: true,
+};
 
 function turnOf(reply: ModelReply, step: number, before: ReadonlySet<string>): Turn {
   const { content, toolCalls = [], usage, stop = 'end', provider, failedAttempts } = reply;
@@ -96,7 +128,26 @@ function replyProblem(reply: unknown): string | null {
   const { content, toolCalls, stop, provider }: { [K in keyof ModelReply]?: unknown } = reply;
   if (typeof content !== 'string') return 'content is not a string';
   if (stop !== undefined && !STOPS.has(stop)) return 'stop is not end, length or refused';
-  return callsProblem(toolCalls) ?? providerProblem(provider);
+  return misspelling(reply) ?? callsProblem(toolCalls) ?? providerProblem(provider);
+}
+
+const MEMBERS: { readonly [K in keyof Required<ModelReply>]: true } = {
+  content: true,
+  toolCalls: true,
+  usage: true,
+  stop: true,
+  provider: true,
+  failedAttempts: true,
+};
+
+/** `tool_calls` in place of `toolCalls` would be a turn without calls, and the run would end as if all was well. */
+function misspelling(reply: object): string | null {
+  for (const key of Object.keys(reply)) {
+    if (Object.hasOwn(MEMBERS, key)) continue;
+    const meant = Object.keys(MEMBERS).find((member) => isMisspelt(key, member));
+    if (meant !== undefined) return `its member '${key.slice(0, 40)}' must be '${meant}'`;
+  }
+  return null;
 }
 
 const STOPS: ReadonlySet<unknown> = new Set(['end', 'length', 'refused']);

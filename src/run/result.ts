@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { canonicalJson, CanonicalError } from '../transcript/index.ts';
+import { canonicalJson, CanonicalError, type JsonValue } from '../transcript/index.ts';
 import { type Failure } from './payloads.ts';
 
 /** A tool's result: canonical JSON of its value, or why there is none. */
@@ -65,7 +65,7 @@ export function describeError(error: unknown): string {
     if (isError(error)) return publicText(`${error.name}: ${error.message}`);
     if (typeof error === 'string') return publicText(`Error: ${error}`);
     if (typeof error === 'object' && error !== null)
-      return publicText(`object ${canonicalJson(withoutStack(error))}`);
+      return publicText(`object ${withPublicTexts(canonicalJson(withoutStack(error)))}`);
     return typeof error === 'function' ? 'a function' : publicText(String(error));
   } catch (problem) {
     return problem instanceof CanonicalError ? problem.problem : 'an object that throws when read';
@@ -76,6 +76,14 @@ export function describeError(error: unknown): string {
 function withoutStack(error: object): object {
   if (Array.isArray(error) || !Object.hasOwn(error, 'stack')) return error;
   return Object.fromEntries(Object.entries(error).filter(([key]) => key !== 'stack'));
+}
+
+/** JSON whose texts hold no path: escaped, a newline's `n` would stand before one like a letter. */
+function withPublicTexts(json: string): string {
+  const value: JsonValue = JSON.parse(json, (_key, part: JsonValue) =>
+    typeof part === 'string' ? publicText(part) : part,
+  );
+  return canonicalJson(value);
 }
 
 /** By its members, not its class: errors come from other realms too, as from `node:vm`. */
@@ -102,6 +110,11 @@ export function publicText(text: string): string {
     .replace(/file:\/\/\S*\/([^\s/:'")]+)(:\d+)*/g, '…/$1')
     .replace(
       /(^|[^\p{L}\p{N}_.~/\\])(?:[A-Za-z]:)?\\?(?:[\\/][\p{L}\p{N}_.@+~ -]*[\p{L}\p{N}_])*[\\/]([\p{L}\p{N}_.@+~-]+)(?::\d+)*/gu,
+      redactPath,
+    )
+    .replace(
+      // These scripts put no space before a path.
+      /([\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}])(?:\/[A-Za-z0-9_.@+~-]+)*\/([A-Za-z0-9_.@+~-]+)/gu,
       redactPath,
     );
   return clean.length > MAX_ERROR_LENGTH || text.length > MAX_READ_LENGTH

@@ -14,7 +14,9 @@ import {
   CONFIGURATION_PARTS,
   differences,
   differenceText,
+  taskDifference,
   type ConfigurationPart,
+  type Difference,
 } from './differences.ts';
 import { JournalError, readJournal, startedCalls, type Journal } from './journal.ts';
 import { carry } from './loop.ts';
@@ -104,6 +106,7 @@ async function recordResumption(
     task: journal.task,
     location: store.location,
     resumedFrom,
+    spent: state.spent(journal.seconds),
   });
   await context.record('resumed', { ...resumptionPayload(resumption), ...source.stamp() });
   context.origin = journal.origin;
@@ -127,11 +130,13 @@ function planFor(journal: Journal, options: ResumeOptions, location: string): Pl
     ...prepare({ ...merged, task: journal.task }),
     timed: journal.timed,
   });
-  compare(configuration, settings.configuration, allow, location);
-  if (given.task !== undefined && given.task !== journal.task) throw otherTask(location);
-  const isSame = differences(configuration, settings.configuration).length === 0;
+  const found = differences(configuration, settings.configuration);
+  refuseDifferent([...taskDifference(journal.task, given.task ?? journal.task), ...found], {
+    allow,
+    location,
+  });
   // An old record holds no manifest, which what comes is to be judged by.
-  const isKept = isSame && configuration.manifest !== null;
+  const isKept = found.length === 0 && configuration.manifest !== null;
   const calls = startedCalls(state);
   const resumption = isKept ? { calls } : { calls, configuration: settings.configuration };
   return { settings, journal, resumption };
@@ -164,26 +169,21 @@ function checkAllowed(allow: readonly ConfigurationPart[]): void {
     throw new TypeError(`allow must be a list of ${known.join(', ')}; got ${String(unknown)}`);
 }
 
-function compare(
-  was: Configuration,
-  is: Configuration,
-  allow: readonly ConfigurationPart[],
-  location: string,
+function refuseDifferent(
+  found: readonly Difference[],
+  { allow, location }: { allow: readonly ConfigurationPart[]; location: string },
 ): void {
-  const found = differences(was, is).filter(({ part }) => !allow.includes(part));
-  if (found.length === 0) return;
-  const parts = [...new Set(found.map(({ part }) => `'${part}'`))].join(', ');
+  const allowed: readonly string[] = allow;
+  const refused = found.filter(({ part }) => !allowed.includes(part));
+  if (refused.length === 0) return;
+  const parts = [...new Set(refused.map(({ part }) => part))];
+  const advice = parts.includes('task')
+    ? 'Leave the task out, or start a new transcript'
+    : `Give what it began with, or allow: [${parts.map((part) => `'${part}'`).join(', ')}]`;
   throw new JournalError(
     'configuration',
-    `${location}: the run was begun under another configuration: ${found.map(differenceText).join('; ')}. Give what it began with, or allow: [${parts}]`,
-    found,
-  );
-}
-
-function otherTask(location: string): JournalError {
-  return new JournalError(
-    'configuration',
-    `${location}: the run in it has another task; leave the task out, or start a new transcript`,
+    `${location}: the run was begun under another configuration: ${refused.map(differenceText).join('; ')}. ${advice}`,
+    refused,
   );
 }
 

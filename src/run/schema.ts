@@ -251,6 +251,8 @@ function typeName(value: unknown): string {
 }
 
 function fromStandard(name: string, result: StandardSchemaV1.Result<unknown>): Checked {
+  if (typeof result !== 'object' || result === null || !('issues' in result || 'value' in result))
+    throw new TypeError('its validate returned neither a value nor issues');
   if (result.issues === undefined) return { ok: true, value: result.value };
   if (result.issues.length === 0) return { ok: false, error: `$.${name}: refused by its schema` };
   const issues = result.issues.map(({ message, path = [] }) => {

@@ -82,11 +82,21 @@ export function prepare(options: RunOptions): Settings {
     ask: options.ask,
     watchdog,
     signal: options.signal,
-    clock: options.clock ?? systemClock,
+    clock: checkedClock(options.clock ?? systemClock),
     timed: options.clock !== undefined,
     emit: options.on === undefined ? undefined : emitter(options.on),
   };
 }
+
+/** A time that no record can hold would end the run in its middle. */
+function checkedClock(clock: Clock): Clock {
+  if (!(Math.abs(clock.now()) <= MAX_TIME_MS))
+    throw new RangeError('clock.now() must give milliseconds since 1970 that a Date can hold');
+  return clock;
+}
+
+/** ECMA-262, "Time Values and Time Range". */
+const MAX_TIME_MS = 8.64e15;
 
 function checkedPrice(model: Model, budget: Budget): Price | undefined {
   const { price } = model;

@@ -108,8 +108,11 @@ export class RunState {
     this.resumptions += 1;
     const { tools } = this.#configuration;
     if (configuration !== undefined) this.#reconfigure(configuration);
+    const isSame = this.#configuration.tools === tools;
+    // A call whose tool is another by now stays one that may not run again.
+    const may = calls.map((id) => [id, isSame && this.uncertain.get(id) !== false] as const);
     this.uncertain.clear();
-    for (const id of calls) this.uncertain.set(id, this.#configuration.tools === tools);
+    for (const [id, mayRerun] of may) this.uncertain.set(id, mayRerun);
   }
 
   #reconfigure(configuration: Configuration): void {

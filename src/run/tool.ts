@@ -4,6 +4,7 @@
  * @module
  */
 import { type StandardSchemaV1 } from '@standard-schema/spec';
+import { isMisspelt } from './spelling.ts';
 
 /** What a tool is given beside its arguments. */
 export interface ToolContext {
@@ -113,21 +114,6 @@ function checkMembers(tool: AnyTool): void {
     if (meant !== undefined && !Object.hasOwn(MEMBERS, key))
       throw new TypeError(`tool '${tool.name}': unknown member '${key}'; is it '${meant}'?`);
   }
-}
-
-/** Whether a word is another with up to two letters more, less or changed, whatever their case. */
-function isMisspelt(word: string, right: string): boolean {
-  const [a, b] = [word.toLowerCase(), right.toLowerCase()];
-  let before = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const changed = (before[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min(changed, (before[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
-    }
-    before = row;
-  }
-  return (before.at(-1) ?? 0) <= 2 && a.length > 3;
 }
 
 function checkLimits(tool: AnyTool): void {

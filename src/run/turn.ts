@@ -64,6 +64,10 @@ async function askModel(
       return cancellation.signal;
     },
     affords: (attempts) => affords(context, attempts),
+    onWait(milliseconds) {
+      // What comes after the wait is a request anew.
+      if (waiting) idle?.touch(milliseconds + watchdog.firstOutput * 1000);
+    },
     onDelta(delta: Delta) {
       if (!waiting) return; // a model that was given up, and goes on
       streamed += codePoints(delta.text);
@@ -71,7 +75,7 @@ async function askModel(
       emit?.({ type: 'delta', step, delta });
     },
   };
-  const known = [state.messages.length, state.messages[0], state.messages.at(-1)];
+  const isUnchanged = lent(state.messages);
   let raced: Asked;
   try {
     const reply = settings.model(request);
@@ -84,10 +88,17 @@ async function askModel(
     raced = { ended: 'error', error };
   }
   waiting = false;
-  const { length, [0]: first } = state.messages;
-  if (length !== known[0] || first !== known[1] || state.messages.at(-1) !== known[2])
-    throw new TypeError('the model changed the messages it was given; it must copy them');
-  return { ...raced, streamed };
+  if (isUnchanged()) return { ...raced, streamed };
+  // Going on would record one conversation and send another.
+  const error = new ModelError('the model changed the messages it was given; it must copy them');
+  return { ended: 'error', error, streamed };
+}
+
+/** Tells later whether a list that a model has borrowed is what it was, as far as that costs nothing. */
+function lent(messages: readonly unknown[]): () => boolean {
+  const { length, [0]: first } = messages;
+  const last = messages.at(-1);
+  return () => messages.length === length && messages[0] === first && messages.at(-1) === last;
 }
 
 /** Whether the budgets leave anything after attempts that failed, or parts of a turn. */

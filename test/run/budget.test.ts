@@ -298,10 +298,16 @@ describe('checkPrice', () => {
   test.each([
     [{ input: 3 }, 'a price needs input and output'],
     [{ output: 3 }, 'a price needs input and output'],
-    [{ ...PRICE, input: -1 }, 'price.input must be US dollars per million tokens, got -1'],
+    [
+      { ...PRICE, input: -1 },
+      'price.input must be a number of at least 0, US dollars per million tokens; got -1',
+    ],
     [{ ...PRICE, output: Number.NaN }, 'price.output must be'],
     [{ ...PRICE, cacheRead: Infinity }, 'price.cacheRead must be'],
-    [{ ...PRICE, input: '3' }, 'price.input must be'],
+    [
+      { ...PRICE, input: '3' },
+      'price.input must be a number of at least 0, US dollars per million tokens; got string',
+    ],
     [{ ...PRICE, cached: 1 }, "unknown price 'cached'; the prices are input, output, cacheRead"],
   ])('refuses %j', (price, message) => {
     // Callers in JavaScript have no types.

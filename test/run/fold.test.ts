@@ -139,7 +139,7 @@ describe('messages', () => {
     for (const message of scripted.asked[1]?.messages ?? []) expect(frozen(message)).toBe(true);
   });
 
-  test('a model that changes the array ends the run with an exception that says so', async () => {
+  test('a model that changes the array ends the run, and is told why', async () => {
     const options = {
       task: 'x',
       model: ({ messages }: { messages: readonly Message[] }) => {
@@ -147,6 +147,11 @@ describe('messages', () => {
         return { content: 'x' };
       },
     };
-    await expect(run(options)).rejects.toThrow('the model changed the messages it was given');
+    const store = memoryStore();
+    expect(await run({ ...options, transcript: store })).toMatchObject({
+      reason: 'model_error',
+      error: 'the model changed the messages it was given; it must copy them',
+    });
+    expect(store.head.sealed).toBe(true);
   });
 });

@@ -158,6 +158,11 @@ describe('a model that does not reply', () => {
     ['a text', 'hello', 'string, not an object'],
     ['nothing', {}, 'content is not a string'],
     ['no text', { content: null }, 'content is not a string'],
+    [
+      'calls by another name, which would be no calls at all',
+      { content: '', tool_calls: [] },
+      "its member 'tool_calls' must be 'toolCalls'",
+    ],
     ['calls that are no list', { content: '', toolCalls: {} }, 'toolCalls is not an array'],
     [
       'a call without a name',

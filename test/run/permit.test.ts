@@ -80,13 +80,7 @@ describe('permit', () => {
       'the policy could not decide',
       false,
     ],
-    [
-      'deny without a reason',
-      () => ({ decision: 'deny' }),
-      undefined,
-      'the policy could not decide',
-      false,
-    ],
+    ['deny without a reason', () => ({ decision: 'deny' }), undefined, 'no reason given', false],
     [
       'a lone surrogate',
       () => ({ decision: 'deny', reason: 'a\ud800' }),

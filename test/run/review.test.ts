@@ -14,7 +14,9 @@ import {
   type ModelReply,
   type ModelRequest,
 } from '../../src/run/model.ts';
+import { type RunOptions } from '../../src/run/options.ts';
 import { memoryStore } from '../../src/store/index.ts';
+import { fakeClock } from '../../src/testing/clock.ts';
 import { call, calls, DONE, drive, model, never, toolOf } from './support.ts';
 
 /** Streams 4,000 characters. */
@@ -23,6 +25,28 @@ function talking({ onDelta }: ModelRequest): void {
 }
 
 const lost: FailedAttempt = { error: 'cut', usage: null, streamed: 4000 };
+
+/** What throws whatever is done with it. */
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+
+/** What throws when a member is read. */
+function lazy(name: string): object {
+  return Object.defineProperty({}, name, {
+    get() {
+      throw new Error('boo');
+    },
+  });
+}
+
+/** A getter that says another thing each time. */
+function changing(values: readonly unknown[]): PropertyDescriptor {
+  let at = 0;
+  return { enumerable: true, get: () => values[Math.min(at++, values.length - 1)] };
+}
 
 describe('what failed attempts used is charged', () => {
   test('output that streamed before a cut is estimated', async () => {
@@ -311,4 +335,192 @@ test('many parallel calls under one signal are no leak of listeners', async () =
   await new Promise((resolve) => setImmediate(resolve));
   process.off('warning', note);
   expect(warnings).toEqual([]);
+});
+
+describe('what a schema makes of the arguments', () => {
+  const parsed = z.object({ json: z.string().transform((text): unknown => JSON.parse(text)) });
+
+  test('may be nested without end: the call is answered, and the run goes on', async () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    const { outcome, results } = await drive({
+      model: model([calls(call('deep', { json: deep })), DONE]),
+      tools: [tool({ name: 'deep', description: 'd', input: parsed, execute: () => 'ran' })],
+    });
+    expect(outcome.reason).toBe('no_tool_calls');
+    expect(results).toMatchObject([{ ok: true, value: 'ran' }]);
+  });
+
+  test('may throw when it is read', async () => {
+    const hostile = z.object({}).transform(() => ({
+      get boo() {
+        throw new Error('lazy');
+      },
+    }));
+    const { results } = await drive({
+      model: model([calls(call('t', {})), DONE]),
+      tools: [tool({ name: 't', description: 'd', input: hostile, execute: () => 1 })],
+    });
+    expect(results).toMatchObject([
+      { failure: 'invalid_arguments', error: expect.stringContaining('Error: lazy') },
+    ]);
+  });
+
+  test('is copied before it is frozen: the schema’s own objects stay as they are', async () => {
+    const config = { a: [1], self: {} as unknown };
+    config.self = config;
+    let got: unknown;
+    await drive({
+      model: model([calls(call('t', {})), DONE]),
+      tools: [
+        tool({
+          name: 't',
+          description: 'd',
+          input: z.object({}).transform(() => ({ config, when: new Date(0) })),
+          execute: (given) => {
+            got = given;
+            return 1;
+          },
+        }),
+      ],
+    });
+    const { config: copy } = got as { config: typeof config };
+    expect(copy).not.toBe(config);
+    expect(copy.self).toBe(copy);
+    expect(Object.isFrozen(copy.a)).toBe(true);
+    expect(Object.isFrozen(config)).toBe(false);
+    config.a.push(2);
+    expect(copy.a).toEqual([1]);
+  });
+
+  test('is not what a listener gets', async () => {
+    const input = z.object({}).transform(() => ({ map: new Map([['k', 'v']]), when: new Date(0) }));
+    const { results } = await drive({
+      model: model([calls(call('t', {})), DONE]),
+      permit: () => ({ decision: 'allow' }),
+      tools: [
+        tool({
+          name: 't',
+          description: 'd',
+          input,
+          execute: ({ map, when }) => [...map.keys(), when.getTime()],
+        }),
+      ],
+      on: {
+        permit: (event) => {
+          const given = event.arguments as { map: Map<string, string>; when: Date };
+          given.map.set('/etc/passwd', '');
+          given.when.setTime(5);
+        },
+      },
+    });
+    expect(results).toMatchObject([{ value: ['k', 0] }]);
+  });
+
+  test('must be an answer at all', async () => {
+    const broken = { '~standard': { version: 1, vendor: 'x', validate: () => 5 } };
+    const { results } = await drive({
+      model: model([calls(call('t', {})), DONE]),
+      tools: [toolOf('t', () => 1, { input: broken, inputSchema: { type: 'object' } })],
+    });
+    expect(results).toMatchObject([{ failure: 'invalid_arguments' }]);
+  });
+});
+
+describe('a policy', () => {
+  test.each<[string, RunOptions['permit'], RunOptions['ask']]>([
+    ['permit gives what throws', () => lazy('decision') as never, undefined],
+    ['permit gives a revoked proxy', () => revoked() as never, undefined],
+    ['ask gives what throws', () => ({ decision: 'ask' }), () => lazy('allow') as never],
+  ])('denies where %s', async (_name, permit, ask) => {
+    const { outcome, results } = await drive({
+      model: model([calls(call('t', {})), DONE]),
+      tools: [toolOf('t', () => 1)],
+      permit,
+      ...(ask === undefined ? {} : { ask }),
+    });
+    expect(outcome.reason).toBe('no_tool_calls');
+    expect(results).toMatchObject([{ failure: 'denied' }]);
+  });
+
+  test('that never decides denies after ten minutes; a person may take longer', async () => {
+    const clock = fakeClock(0);
+    const running = drive({
+      model: model([calls(call('t', {})), calls(call('t', {})), DONE]),
+      tools: [toolOf('t', () => 1)],
+      clock,
+      permit: ({ call: { id } }) => (id === 'call_1_0' ? never() : { decision: 'ask' }),
+      ask: async () => {
+        await new Promise<void>((resolve) => clock.timer(7_200_000, resolve));
+        return { allow: true };
+      },
+    });
+    await clock.advance(600_000);
+    await clock.advance(7_200_000);
+    const { results } = await running;
+    expect(results).toMatchObject([
+      { failure: 'denied', permit: { problem: 'permit did not decide in time' } },
+      { ok: true },
+    ]);
+  });
+});
+
+test('what is read of a reply is read once', async () => {
+  const reply = Object.defineProperties(
+    { content: 'a' },
+    { stop: changing(['end', 'weird']), toolCalls: changing([[], [{ name: Symbol('x') }]]) },
+  );
+  const { records } = await drive({ model: () => reply });
+  expect(records[1]?.payload).toMatchObject({ stop: 'end', tool_calls: [] });
+  const check = Object.defineProperties({}, { ok: changing([true, undefined]) }) as never;
+  const { outcome } = await drive({ model: model([DONE]), check: () => check });
+  expect(outcome.verified).toBe(true);
+});
+
+test('a wait on purpose is no silence', async () => {
+  const clock = fakeClock(0);
+  const running = drive({
+    clock,
+    watchdog: { firstOutput: 2, betweenOutputs: 1 },
+    model: async ({ onWait, onDelta }) => {
+      await Promise.resolve(); // a request was sent
+      onDelta({ kind: 'text', text: 'cut' });
+      onWait(60_000);
+      await new Promise<void>((resolve) => clock.timer(61_500, resolve));
+      return { content: 'after the wait' };
+    },
+  });
+  await clock.advance(62_000);
+  expect((await running).outcome).toMatchObject({ answer: 'after the wait' });
+});
+
+test.each([
+  ['无法打开/home/me/secret.txt', '无法打开…/secret.txt'],
+  ['是/否/也许', '是/否/也许'],
+])('a path after letters without a space before it: %s', async (message, expected) => {
+  const { results } = await drive({
+    model: model([calls(call('t', {})), DONE]),
+    tools: [
+      toolOf('t', () => {
+        throw new Error(message);
+      }),
+    ],
+  });
+  expect(results[0]?.['error']).toBe(`tool 't' raised Error: ${expected}`);
+});
+
+test('no path reaches a model in the texts of a thrown object', async () => {
+  const { results } = await drive({
+    model: model([calls(call('t', {})), DONE]),
+    tools: [
+      toolOf('t', () => {
+        throw { code: 7, stderr: 'cannot open\n/home/me/secret.txt', more: ['a\t/srv/x/y.js'] };
+      }),
+    ],
+  });
+  expect(results[0]?.['error']).toBe(
+    String.raw`tool 't' raised object {"code":7,"more":["a\t…/y.js"],"stderr":"cannot open\n…/secret.txt"}`.replaceAll(
+      '\\\\',
+      '\\',
+    ),
+  );
 });

@@ -43,6 +43,11 @@ describe('options', () => {
       { ...GOOD, maxSteps: 5 },
       "unknown option 'maxSteps'; the options are task, model, tools, budget",
     ],
+    [
+      'somebody to ask, and nothing that says when',
+      { ...GOOD, ask: () => ({ allow: false }) },
+      "ask needs permit, which says when: permit: () => ({ decision: 'ask' })",
+    ],
     ['an inherited name', { ...GOOD, toString: 1 }, "unknown option 'toString'"],
     [
       'no output',

@@ -114,11 +114,11 @@ describe('a sync that fails', () => {
       if (outcome.reason !== 'record_error') break;
       expect(outcome.error).toBe('disk full at …/run.jsonl');
       const turns = records.filter(({ kind }) => kind === 'assistant').length;
-      // The first sync stands before the model, the second before the first tools, and so on.
-      expect(turns).toBe(Math.floor(n / 2));
-      expect(effects).toHaveLength(2 * Math.floor((n - 1) / 2));
+      // The first sync stands before the model, the second and third before a tool each, and so on.
+      expect(turns).toBe(Math.floor((n + 1) / 3));
+      expect(effects).toHaveLength(n - 1 - Math.ceil((n - 1) / 3));
     }
-    expect(n).toBeGreaterThan(6);
+    expect(n).toBeGreaterThan(8);
   });
 });
 
