@@ -97,8 +97,12 @@ async function turn(
     }
   };
   try {
-    const { secondsLeft, signal, onDelta } = request;
-    return await withRetries(link.policy, { secondsLeft, signal, onDelta, affords }, toTheEnd);
+    const { secondsLeft, signal, onWait, onDelta } = request;
+    return await withRetries(
+      link.policy,
+      { secondsLeft, signal, onWait, onDelta, affords },
+      toTheEnd,
+    );
   } catch (error) {
     if (!(error instanceof ModelError) || parts.length === 0) throw error;
     // What the parts before a failure used is charged with it.

@@ -9,7 +9,7 @@ import { exchange, type RawAnswer, type SendOptions } from './exchange.ts';
 import { OpenAICollector } from './openai-reply.ts';
 import { FLAG, orAbsent } from './options.ts';
 import { environment, loadPeer, sdkModel, type AdapterOptions, type SdkClient } from './peer.ts';
-import { withRetries } from './retry.ts';
+import { AttemptError, withRetries } from './retry.ts';
 import { plain, wireName } from './wire.ts';
 
 /** What we use of the `openai` package's clients: `OpenAI`, `AzureOpenAI` and their like. */
@@ -66,17 +66,40 @@ export function openai(options: OpenAIOptions): Model {
       return new OpenAI({ baseURL, apiKey: options.apiKey ?? (isKeyless ? 'none' : undefined) });
     },
   };
-  return sdkModel(provider, options, (request, link) => {
-    const body = requestBody(options, request);
-    return withRetries(link.policy, request, async ({ onDelta }) => {
+  /** The least limit on output that the server has refused as beyond its model. */
+  let beyond = Infinity;
+  return sdkModel(provider, options, (request, link) =>
+    withRetries(link.policy, request, async ({ onDelta }) => {
+      const { maxOutputTokens: left = Infinity } = request;
+      const limit = left < beyond ? left : Infinity;
+      const maxOutputTokens = limit === Infinity ? undefined : limit;
+      const body = requestBody(options, { ...request, maxOutputTokens });
       const collector = new OpenAICollector(onDelta);
       const { completions } = link.client.chat;
       // See OpenAIClient for the type of the body.
       const send = (how: SendOptions): RawAnswer => completions.create(body as never, how);
-      await exchange(request.signal, send, collector, link);
+      try {
+        await exchange(request.signal, send, collector, link);
+      } catch (error) {
+        if (limit === Infinity || !isBeyondModel(error)) throw error;
+        beyond = limit;
+        throw new AttemptError({ ...error.failure, retryable: true }, { cause: error });
+      }
       return collector.reply();
-    });
-  });
+    }),
+  );
+}
+
+/**
+ * Whether a server refused a limit on output because its model can't write as much: what a large budget leaves
+ * often is more. Without the limit the model can't write as much either, so the budget holds.
+ */
+function isBeyondModel(error: unknown): error is AttemptError {
+  if (!(error instanceof AttemptError)) return false;
+  const { message } = error.failure;
+  const isRefusal = /\b400\b/.test(message);
+  const isLimit = /max_(?:completion_)?tokens|maximum context length.*completion/s.test(message);
+  return isRefusal && isLimit && /too large|at most|maximum|exceed|less than/.test(message);
 }
 
 /**

@@ -136,7 +136,7 @@ export interface Attempt extends Pick<ModelRequest, 'onDelta'> {
  */
 export async function withRetries<T extends ModelReply>(
   policy: RetryPolicy,
-  request: Pick<ModelRequest, 'secondsLeft' | 'signal' | 'affords' | 'onDelta'>,
+  request: Pick<ModelRequest, 'secondsLeft' | 'signal' | 'affords' | 'onWait' | 'onDelta'>,
   send: (attempt: Attempt) => Promise<T>,
 ): Promise<T> {
   const { clock } = policy;
@@ -168,6 +168,7 @@ export async function withRetries<T extends ModelReply>(
         const reason = `the budget leaves no room for another attempt (${failure.message})`;
         throw new ModelError(reason, failed, { cause: error });
       }
+      request.onWait(decision.waitMs);
       await wait(clock, decision.waitMs, signal);
     }
   }

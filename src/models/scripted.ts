@@ -55,7 +55,7 @@ export interface ScriptedOptions {
 const OPTIONS = { name: ['a string', orAbsent(isString)], ...MODEL_OPTIONS } as const;
 
 /** A request as it was when it was made. */
-export type RequestSnapshot = Omit<ModelRequest, 'signal' | 'affords' | 'onDelta'>;
+export type RequestSnapshot = Omit<ModelRequest, 'signal' | 'affords' | 'onWait' | 'onDelta'>;
 
 /** A model that answers from a script. */
 export interface ScriptedModel extends Model {
@@ -71,7 +71,7 @@ export interface ScriptedModel extends Model {
 }
 
 /**
- * A model that gives a script's turns in order. A request for which there is no turn throws
+ * A model that gives a script's turns in order, from the turn at which the first conversation stands. A request for which there is no turn throws
  * `ModelError`: a script that doesn't fit its run is never silently stretched.
  *
  * @param script turns (a string is a turn that says it), a function that makes them, or data as
@@ -84,25 +84,30 @@ export function scripted(script: Script, options: ScriptedOptions = {}): Scripte
   const turns = typeof script === 'function' ? null : parseScript(script);
   const turnAt = typeof script === 'function' ? made(script) : (index: number) => turns?.[index];
   const requests: RequestSnapshot[] = [];
+  let begun = 0;
   const snapshot = snapshots();
 
   async function answer(request: ModelRequest): Promise<ModelReply> {
-    const index = requests.length;
+    // A resumed run's conversation has turns already: the script goes on behind them.
+    if (requests.length === 0) begun = turnsIn(request);
+    const index = begun + requests.length;
     requests.push(snapshot(request));
     const turn = await turnAt(index, request);
     if (turn === undefined) {
-      throw new ModelError(`the script has no turn left for request ${index + 1}`);
+      throw new ModelError(
+        `the script has no turn left for request ${index + 1} (it keeps its place from run to run; make a model for each)`,
+      );
     }
     return reply(turn, request, clock);
   }
 
   function finish(): void {
-    const next = turns?.[requests.length];
+    const done = begun + requests.length;
+    const next = turns?.[done];
     if (turns === null || next === undefined) return;
-    const left = turns.length - requests.length;
     const content = JSON.stringify((next.content ?? '').slice(0, 80));
     throw new Error(
-      `${left} of ${turns.length} scripted turns were not asked for; the next is turn ${requests.length + 1}, ${content}`,
+      `${turns.length - done} of ${turns.length} scripted turns were not asked for; the next is turn ${done + 1}, ${content}`,
     );
   }
 
@@ -173,6 +178,10 @@ function problemWith(error: unknown): string {
   if (error instanceof ScriptError) return error.message;
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
   return code === 'ENOENT' ? 'there is no such file' : `can't be read (${code})`;
+}
+
+function turnsIn({ messages }: ModelRequest): number {
+  return messages.filter(({ role }) => role === 'assistant').length;
 }
 
 /** The turns that a script's function makes. */

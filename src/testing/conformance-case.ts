@@ -78,6 +78,7 @@ export async function ask(
     secondsLeft: undefined,
     signal: new AbortController().signal,
     affords: () => true,
+    onWait: () => undefined,
     onDelta: () => undefined,
     ...request,
   });

@@ -26,6 +26,7 @@ export {
 } from '../store/conformance.ts';
 export { type ConformanceOptions, type ConformanceSettings } from './conformance-case.ts';
 export { fakeClock, type FakeClock } from './clock.ts';
+export { expectReplay } from './expect-replay.ts';
 export { modelConformance } from './model-conformance.ts';
 export { startProvider, type StubProvider, type StubProviderOptions } from './provider.ts';
 export {

@@ -7,11 +7,17 @@ import { ModelError, type Message } from '../../src/run/model.ts';
 import { ADD, ask } from '../../src/testing/conformance-case.ts';
 import { modelConformance } from '../../src/testing/model-conformance.ts';
 import { startProvider, type StubProvider } from '../../src/testing/provider.ts';
-import { type JsonValue } from '../../src/transcript/index.ts';
+import { type JsonObject, type JsonValue } from '../../src/transcript/index.ts';
 
 const delta = (rest: object, name?: string, written?: unknown): JsonValue =>
   // A delta is plain JSON; its members vary from row to row.
   ({ ...rest, function: { name, arguments: written } }) as unknown as JsonValue;
+
+const tooLarge = (message: string) =>
+  ({ fault: { kind: 'status', status: 400, message } }) as const;
+/** The limit that each request had. */
+const limits = (of: StubProvider | undefined): unknown[] =>
+  (of?.requests ?? []).map(({ body }) => (body as JsonObject)['max_completion_tokens']);
 
 describe.each([true, false])('openai, stream: %s', (stream) => {
   const tests = modelConformance(
@@ -329,6 +335,36 @@ describe('the model', () => {
     const said = { role: 'assistant', content: 'ok', toolCalls: [], provider: kept } as const;
     await ask({ model }, { messages: [said] });
     expect(provider.requests[1]?.text).not.toContain('Hm');
+  });
+
+  describe('a limit on output beyond what the model can write', () => {
+    test.each([
+      'max_tokens is too large: 199999. This model supports at most 16384 completion tokens.',
+      "'max_completion_tokens' must be less than or equal to 32768",
+      "This model's maximum context length is 8192 tokens. However, you requested 200100 tokens (101 in the messages, 199999 in the completion).",
+    ])('is left out once it is refused: %s', async (message) => {
+      const turns = [tooLarge(message), { content: '1' }, { content: '2' }, { content: '3' }];
+      provider = await startProvider({ turns });
+      const model = openai({ model: 'm', baseURL: provider.openaiURL, apiKey: 'k' });
+      const reply = await ask({ model }, { maxOutputTokens: 199_999 });
+      expect(reply).toMatchObject({
+        content: '1',
+        failedAttempts: [{ error: expect.any(String) }],
+      });
+      expect(reply.failedAttempts?.[0]).not.toHaveProperty('usage');
+      await ask({ model }, { maxOutputTokens: 250_000 });
+      await ask({ model }, { maxOutputTokens: 500 });
+      // Where the budget leaves less than the model could write, the limit holds.
+      expect(limits(provider)).toEqual([199_999, undefined, undefined, 500]);
+    });
+
+    test('another bad request is not sent again', async () => {
+      const turns = [tooLarge("Invalid 'tools[0].function.name': at most 64 characters")];
+      provider = await startProvider({ turns });
+      const model = openai({ model: 'm', baseURL: provider.openaiURL, apiKey: 'k' });
+      await expect(ask({ model }, { maxOutputTokens: 500 })).rejects.toThrow(/at most 64/);
+      expect(limits(provider)).toEqual([500]);
+    });
   });
 
   test('takes a client of the SDK', async () => {

@@ -10,6 +10,7 @@ export function request(parts: Partial<ModelRequest> = {}): ModelRequest {
     secondsLeft: undefined,
     signal: new AbortController().signal,
     affords: () => true,
+    onWait: () => undefined,
     onDelta: () => {},
     ...parts,
   };

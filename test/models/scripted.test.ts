@@ -165,9 +165,16 @@ describe('requests', () => {
   test('of another conversation are kept apart, a shorter one too', async () => {
     const model = scripted(['1', '2', '3', '4']);
     const other: Message = { role: 'user', content: 'other' };
-    const conversations = [[user, said], [other, said], [other], [user, said, other]];
+    const conversations = [[user], [other, said], [other], [user, said, other]];
     for (const messages of conversations) await model(request({ messages }));
     expect(model.requests.map(({ messages }) => messages)).toEqual(conversations);
+  });
+
+  test('of a conversation that has turns already: the script goes on behind them', async () => {
+    const model = scripted(['1', '2', '3']);
+    expect((await model(request({ messages: [user, said, user] }))).content).toBe('2');
+    expect((await model(request({ messages: [user, said, user, said] }))).content).toBe('3');
+    expect(() => model.finish()).not.toThrow();
   });
 });
 
