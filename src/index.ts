@@ -32,6 +32,9 @@ export { type Check, type CheckRequest, type RunOptions, type Watchdog } from '.
 export { fold, RunState } from './run/state.ts';
 export { type AnyTool, type Tool, type ToolContext, type ToolInput } from './run/tool.ts';
 export { usageOf, type Usage } from './run/usage.ts';
-export { replay, type Replay, type ReplayOptions } from './replay/replay.ts';
+export { replay, type Replay } from './replay/replay.ts';
+export { type ReplayOptions } from './replay/given.ts';
 export { type ChangedAnswer, type LiveAnswers } from './replay/live-tools.ts';
 export { type Divergence } from './replay/tape.ts';
+export { diff, type ComparedRun, type Parted, type Parting, type RunDiff } from './replay/diff.ts';
+export { type Step as RunStep } from './replay/account.ts';

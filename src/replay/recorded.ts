@@ -20,26 +20,20 @@ import {
 } from '../run/payloads.ts';
 import { type RunState } from '../run/state.ts';
 import { isJsonObject, type JsonObject, type TranscriptRecord } from '../transcript/index.ts';
-import { membersOf, type Tape } from './tape.ts';
+import { isForeign, membersOf, type Tape } from './tape.ts';
 
 /** Is told of each recorded answer before it is written again. */
 export type OnAnswer = (context: RunContext, recorded: Answer) => Promise<void>;
 
-/** The source that a tape is. `state` is told of the resumes on it. */
+/** The source that a tape is. The run of a process ends where its records do. */
 export function recordedSource(tape: Tape, state: RunState, onAnswer?: OnAnswer): Source {
-  const passForeign = (): void => {
-    for (const { kind, payload } of tape.foreign()) {
-      if (kind === 'resumed' && isJsonObject(payload)) state.resumed(readResumption(payload));
-    }
-  };
   const stamp = (): JsonObject => {
     const { at } = tape.payload;
     return at === undefined ? {} : { at };
   };
   return {
     async takeTurn(context) {
-      const { next, payload } = tape;
-      if (next === undefined) throw tape.ended();
+      const { own: next, payload } = tape;
       if (next.kind === 'final') return noTurn(tape, payload);
       if (next.kind !== 'assistant') throw tape.diverged('the loop asks the model here');
       const turn = readTurn(payload);
@@ -50,19 +44,25 @@ export function recordedSource(tape: Tape, state: RunState, onAnswer?: OnAnswer)
     },
     async runStage(context, stage) {
       for (const call of stage) {
-        passForeign();
         const recorded = recordedAnswer(tape, call);
         await onAnswer?.(context, recorded);
         await answer(context, recorded);
       }
     },
     check: async () => recordedCheck(tape.payload),
-    now() {
-      passForeign();
-      return moment(tape);
-    },
+    now: () => moment(tape),
     stamp,
   };
+}
+
+/** Takes over what stands between the records of two processes; returns whether there was any. */
+export function handOver(tape: Tape, state: RunState): boolean {
+  let found = false;
+  for (const { kind, payload } of tape.foreign()) {
+    found = true;
+    if (kind === 'resumed' && isJsonObject(payload)) state.resumed(readResumption(payload));
+  }
+  return found;
 }
 
 /** The stop reasons with which asking a model can end. */
@@ -97,8 +97,7 @@ function recordedBudget({ budget }: JsonObject): NoTurn['budget'] {
 }
 
 function recordedAnswer(tape: Tape, call: TurnCall): Answer {
-  const { next, payload } = tape;
-  if (next === undefined) throw tape.ended();
+  const { own: next, payload } = tape;
   if (next.kind !== 'tool' || payload['call'] !== call.id)
     throw tape.diverged(`the answer to call ${call.id} (${call.name}) belongs here`);
   // Whether it gets a note is worked out again.
@@ -113,31 +112,43 @@ function recordedCheck({ check }: JsonObject): CheckResult | null {
 }
 
 const NEUTRAL: Now = { aborted: false, seconds: 0 };
+const ABORTED: Now = { aborted: true, seconds: 0 };
 
 /**
  * The moment of a decision. An abort and the end of the time are what no earlier record foretells: they are
- * taken from how the run ended, where only its end is left.
+ * taken from how the process ended, where nothing but answers to calls that its end kept from running are left.
  */
-function moment(tape: Tape): Now {
-  const final = membersOf(endAhead(tape));
+function moment({ records, head }: Tape): Now {
+  let at = head.count;
+  let kept: Now | null = null;
+  for (; wasKept(records[at]); at += 1) kept = keptAt(records[at]) ?? kept;
+  const after = records[at];
+  // Within a turn what is decided is whether its next calls run; and a process may be cut off at its end.
+  const isWithinTurn = records[head.count - 1]?.kind === 'tool';
+  const isCutOff = after === undefined || isForeign(after);
+  if (kept !== null && (isWithinTurn || isCutOff)) return kept;
+  return after?.kind === 'final' ? endMoment(membersOf(after)) : NEUTRAL;
+}
+
+function endMoment({ reason, failed_attempts: attempts, ...final }: JsonObject): Now {
   // Attempts are only made where the loop went on to ask.
-  if (final['failed_attempts'] !== undefined) return NEUTRAL;
-  if (final['reason'] === 'aborted') return { aborted: true, seconds: 0 };
-  if (final['reason'] !== 'time_budget') return NEUTRAL;
+  if (attempts !== undefined) return NEUTRAL;
+  if (reason === 'aborted') return ABORTED;
+  if (reason !== 'time_budget') return NEUTRAL;
   return { aborted: false, seconds: recordedBudget(final)?.used ?? 0 };
 }
 
-/** The final record, if nothing but answers to calls that the end kept from running come before it. */
-function endAhead({ records, head }: Tape): TranscriptRecord | undefined {
-  let at = head.count;
-  while (records[at]?.kind === 'tool' && endKeptIt(membersOf(records[at]))) at += 1;
-  return records[at]?.kind === 'final' ? records[at] : undefined;
+/** Whether an answer may be one that the end gave; of a call that is interrupted nobody can say. */
+function wasKept(record: TranscriptRecord | undefined): boolean {
+  if (record?.kind !== 'tool') return false;
+  return membersOf(record)['failure'] === 'interrupted' || keptAt(record) !== null;
 }
 
-function endKeptIt({ failure, error }: JsonObject): boolean {
-  if (failure !== 'not_run' || typeof error !== 'string') return false;
-  return (
-    error === 'not run: the run was aborted' ||
-    /^not run: the time budget of \S+ is used up$/.test(error)
-  );
+/** The moment at which a call's answer says that it was kept from running; null if it doesn't say so. */
+function keptAt(record: TranscriptRecord | undefined): Now | null {
+  const { failure, error } = membersOf(record);
+  if (failure !== 'not_run' || typeof error !== 'string') return null;
+  if (error === 'not run: the run was aborted') return ABORTED;
+  const isTime = /^not run: the time budget of \S+ is used up$/.test(error);
+  return isTime ? { aborted: false, seconds: Infinity } : null;
 }

@@ -5,29 +5,25 @@
  */
 import { beginRun } from '../run/begin.ts';
 import { type Configuration } from '../run/configuration.ts';
-import { differences, type Difference } from '../run/differences.ts';
-import { JournalError, readJournal } from '../run/journal.ts';
+import { type Difference } from '../run/differences.ts';
+import { JournalError, readJournal, type Journal } from '../run/journal.ts';
 import { carry } from '../run/loop.ts';
-import { ModelError, type Model } from '../run/model.ts';
 import { readHead } from '../run/payloads.ts';
 import { prepare, type Settings } from '../run/settings.ts';
 import { RunState } from '../run/state.ts';
-import { type AnyTool } from '../run/tool.ts';
 import { type TranscriptStore } from '../store/store.ts';
 import { type Verdict } from '../transcript/index.ts';
+import {
+  checkReplayOptions,
+  givenDifferences,
+  NO_MODEL,
+  prepareGiven,
+  type ReplayOptions,
+} from './given.ts';
 import { liveAnswers, type LiveAnswers } from './live-tools.ts';
 import { readVerified } from './read-verified.ts';
-import { recordedSource } from './recorded.ts';
+import { handOver, recordedSource } from './recorded.ts';
 import { membersOf, Tape, type Divergence } from './tape.ts';
-
-/** What may be given to a replay. No model: it can't reach one. */
-export interface ReplayOptions {
-  /**
-   * Real tools, which are run on the recorded calls, effects and all; what they answer is compared with the
-   * record, and goes nowhere else.
-   */
-  readonly tools?: readonly AnyTool[] | undefined;
-}
 
 /** What a replay found. */
 export interface Replay {
@@ -43,8 +39,8 @@ export interface Replay {
   readonly divergence?: Divergence;
   /** With real tools: what they answered. Changed answers don't make `ok` false. */
   readonly live?: LiveAnswers;
-  /** With real tools: how they differ from those of the record. */
-  readonly differences?: readonly Difference[];
+  /** How what was given differs from what is recorded. It doesn't make `ok` false. */
+  readonly differences: readonly Difference[];
 }
 
 /**
@@ -53,20 +49,22 @@ export interface Replay {
  *
  * @throws {TypeError} if an option is wrong, or a model is given.
  * @throws {JournalError} `unusable` if it isn't the record of a run of this loop.
- * @throws {StoreError} `missing` or `failed` if it can't be read.
+ * @throws {StoreError} `failed` if the file changes while it is read. One that can't be read at all has the verdict
+ * `unreadable`.
  */
 export async function replay(
   transcript: string | URL | TranscriptStore,
   options: ReplayOptions = {},
 ): Promise<Replay> {
-  checkOptions(options);
+  checkReplayOptions(options);
   const { location, verdict, records } = await readVerified(transcript);
   const isTorn = verdict.fault?.reason === 'torn_tail';
-  if (!verdict.ok && !isTorn) return { ok: false, count: 0, sealed: verdict.sealed, verdict };
-  const { state, task, timed } = await readJournal(each(records), location);
-  if (state === null)
+  if (!verdict.ok && !isTorn)
+    return { ok: false, count: 0, sealed: verdict.sealed, verdict, differences: [] };
+  const journal = await readJournal(each(records), location);
+  if (journal.state === null)
     throw new JournalError('unusable', `${location}: there is no task in it, so nothing to replay`);
-  const played = await play(new Tape(location, records), { task, timed }, options.tools);
+  const played = await play(new Tape(location, records), journal, options);
   const { sealed } = verdict;
   return { ok: verdict.ok && played.divergence === undefined, sealed, verdict, ...played };
 }
@@ -75,12 +73,12 @@ type Played = Pick<Replay, 'count' | 'divergence' | 'live' | 'differences'>;
 
 async function play(
   tape: Tape,
-  { task, timed }: { task: string; timed: boolean },
-  tools: readonly AnyTool[] | undefined,
+  { task, timed, origin }: Pick<Journal, 'task' | 'timed' | 'origin'>,
+  options: ReplayOptions,
 ): Promise<Played> {
   const configuration = begunWith(tape);
-  const given = tools === undefined ? undefined : prepare({ task, model: NO_MODEL, tools });
-  const live = given === undefined ? undefined : liveAnswers(given);
+  const given = prepareGiven(task, configuration, options);
+  const live = options.tools === undefined ? undefined : liveAnswers(given);
   const settings: Settings = {
     ...prepare({ task, model: NO_MODEL }),
     configuration,
@@ -89,21 +87,23 @@ async function play(
   };
   const state = new RunState(withManifest(configuration, given));
   const source = recordedSource(tape, state, live?.onAnswer);
-  await carry({ settings, state, store: tape, source }, async (context) => {
-    source.now(); // a repair of a torn first record comes before the task
-    await beginRun(context);
-  });
+  const parts = { settings, state, store: tape, source };
+  handOver(tape, state); // a repair of a torn first record comes before the task
+  await carry(parts, beginRun);
+  // As it was lived: each process went on from the state that the records before it had come to.
+  while (tape.divergence === undefined && handOver(tape, state)) {
+    await carry(parts, async (context) => {
+      context.origin = origin;
+    });
+  }
   const divergence = tape.divergence ?? leftOver(tape);
   return {
     count: tape.head.count,
     ...(divergence === undefined ? {} : { divergence: explained(divergence, state) }),
     ...(live === undefined ? {} : { live: live.result() }),
-    ...(given === undefined ? {} : { differences: toolDifferences(configuration, given) }),
+    differences: givenDifferences({ task, configuration }, given, options),
   };
 }
-
-/** Nobody asks it: a replay's turns come from the record. */
-const NO_MODEL: Model = () => Promise.reject(new ModelError('a replay has no model'));
 
 function begunWith({ records }: Tape): Configuration {
   const { configuration } = readHead(membersOf(records.find(({ kind }) => kind === 'user')));
@@ -112,16 +112,11 @@ function begunWith({ records }: Tape): Configuration {
 }
 
 /** Records from before manifests were kept hold a hash, which the right tools fulfil. */
-function withManifest(configuration: Configuration, given: Settings | undefined): Configuration {
-  const { tools, manifest } = given?.configuration ?? { tools: '', manifest: null };
+function withManifest(configuration: Configuration, given: Settings): Configuration {
+  const { tools, manifest } = given.configuration;
   return configuration.manifest === null && tools === configuration.tools
     ? { ...configuration, manifest }
     : configuration;
-}
-
-function toolDifferences(configuration: Configuration, given: Settings): Difference[] {
-  const { tools, manifest } = given.configuration;
-  return differences(configuration, { ...configuration, tools, manifest });
 }
 
 /** Records that the loop, having ended, would not have written. */
@@ -136,14 +131,6 @@ function explained(divergence: Divergence, { configuration }: RunState): Diverge
   if (configuration.manifest !== null) return divergence;
   const detail = `${divergence.detail}. It was recorded before tools were kept in the record: estimates of tokens need the tools, given to the replay`;
   return { ...divergence, detail };
-}
-
-function checkOptions(options: ReplayOptions): void {
-  const unknown = Object.keys(Object(options)).find((name) => name !== 'tools');
-  if (unknown === 'model')
-    throw new TypeError('a replay takes no model: the replies come from the record');
-  if (unknown !== undefined)
-    throw new TypeError(`unknown option '${unknown}'; a replay takes tools, and nothing else`);
 }
 
 async function* each<T>(items: readonly T[]): AsyncGenerator<T> {

@@ -9,6 +9,7 @@ import {
   advance,
   EMPTY_HEAD,
   encodeRecord,
+  parseRecord,
   type Draft,
   type Head,
   type JsonObject,
@@ -51,10 +52,18 @@ export class Tape implements RecordWriter {
     return membersOf(this.next);
   }
 
+  /** The record that has to come next, which must be one of the loop's. */
+  get own(): TranscriptRecord {
+    const { next } = this;
+    if (next === undefined || isForeign(next))
+      throw new StoreError('closed', 'the record of this process ends here');
+    return next;
+  }
+
   /** Takes the records over that are not the loop's, up to the next that is. */
   *foreign(): Generator<TranscriptRecord> {
-    for (let { next } = this; next !== undefined && !LOOP_KINDS.has(next.kind); { next } = this) {
-      this.head = advance(this.#write(next));
+    for (let { next } = this; next !== undefined && isForeign(next); { next } = this) {
+      this.head = advance(encodeRecord(this.head, next));
       yield next;
     }
   }
@@ -78,18 +87,22 @@ export class Tape implements RecordWriter {
   }
 
   #write(draft: Draft): RecordLine {
-    const { next } = this;
-    if (next === undefined) throw this.ended();
+    const next = this.own;
     const line = encodeRecord(this.head, draft);
     // A hash covers the whole line, and verification has compared it with the line's own bytes.
     if (line.hash === next.hash) return line;
-    throw this.diverged(`${draft.kind} in place of ${next.kind}, or with another payload`, draft);
+    const { kind } = draft;
+    const instead =
+      kind === next.kind ? `another ${kind} record` : `${kind} in place of ${next.kind}`;
+    // Read back, so that both sides are in one form.
+    const { payload } = parseRecord(line.text);
+    throw this.diverged(`the loop writes ${instead}`, { kind, payload });
   }
+}
 
-  /** The error that ends the replay of a run that was cut off. */
-  ended(): StoreError {
-    return new StoreError('closed', 'the record ends here');
-  }
+/** Whether a record isn't the loop's own: between two of its own, it says that a process ended there. */
+export function isForeign({ kind }: TranscriptRecord): boolean {
+  return !LOOP_KINDS.has(kind);
 }
 
 /** The members of a record's payload. */
