@@ -132,8 +132,8 @@ async function firstOfOllama(setting: Setting): Promise<Model> {
   ANTHROPIC_API_KEY  ${presence('ANTHROPIC_API_KEY', 'anthropic')}
   Ollama             ${models === null ? 'nothing answers' : 'it has no models'} at ${address}
 Set a key and name a model (--model openai:NAME or anthropic:NAME), start Ollama, or try it without a model:
-  hashtape run --model scripted:${EXAMPLE.script} --tools ${EXAMPLE.tools} "What is 2 + 40?"
-  hashtape demo`);
+  npx hashtape run --model scripted:${EXAMPLE.script} --tools ${EXAMPLE.tools} "What is 2 + 40?"
+  npx hashtape demo`);
 }
 
 /** A model of the local Ollama, the first if none is named; and where it is and what it has. */

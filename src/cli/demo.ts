@@ -9,15 +9,15 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command } from 'commander';
-import { run, tool, type Outcome } from '../index.ts';
+import { replay, run, tool, type Outcome } from '../index.ts';
 import { scripted, type ScriptTurn } from '../models/scripted.ts';
 import { readRecords, verifyFile } from '../store/index.ts';
 import { isJsonObject, verifyTranscript, type TranscriptRecord } from '../transcript/index.ts';
 import { type Io } from './io.ts';
 
 const HELP = `
-It runs small tasks with a scripted model, verifies what they recorded, runs them
-again byte for byte, damages a copy and names the record that was damaged. Its
+It runs small tasks with a scripted model, verifies what they recorded, runs and
+replays them byte for byte, damages a copy and names the record that was damaged. Its
 transcripts stay in a folder that it names. It exits 0 only if every claim held.
 `;
 
@@ -150,7 +150,13 @@ async function playScene(scene: Scene, folder: string): Promise<Claims> {
     ...scene.claims({ ...seen, records }),
     [`verified from disk: ${count} records, sealed, head ${head.slice(0, 12)}…`]: ok,
     'the same run again gives the same bytes': bytes.equals(await readFile(again)),
+    'replayed from the record, without a model: the same bytes': await replays(path, count),
   };
+}
+
+async function replays(path: string, count: number): Promise<boolean> {
+  const again = await replay(path);
+  return again.ok && again.count === count;
 }
 
 async function perform(scene: Scene, path: string): Promise<{ outcome: Outcome; added: number }> {
@@ -219,6 +225,7 @@ function nextSteps(folder: string): string {
   return `
 Next:
   npx hashtape show ${join(folder, 'recover.jsonl')}
+  npx hashtape diff ${join(folder, 'answer.jsonl')} ${join(folder, 'recover.jsonl')}
   npx hashtape verify ${folder}   (tampered.jsonl is the damaged copy)
   npx hashtape run --model openai:NAME --with fs "Summarise the files here"   (OPENAI_API_KEY, or a local Ollama)
 

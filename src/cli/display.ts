@@ -6,12 +6,13 @@
 import { type Budget, type RunEvent, type Spent, type ToolCall } from '../index.ts';
 import { canonicalJson } from '../transcript/index.ts';
 import { ERASE_LINE, LINE_UP, type Output } from './io.ts';
-import { beginning, dollars, duration, harmless, number, oneLine } from './words.ts';
+import { beginning, count, dollars, duration, harmless, number, oneLine } from './words.ts';
 
 /** So much of a value is shown where there is no width. */
 const PLAIN_LENGTH = 200;
 /** A result repeats so much of its call's arguments, so that the two can be paired. */
 const PAIRING_LENGTH = 28;
+const FAILED_PAIRING_LENGTH = 12;
 const REDRAW_MS = 250;
 
 /** Shows events. Diagnostics go to `err`; the model's own text goes to `text`. */
@@ -38,13 +39,9 @@ export class Display {
 
   /** Takes an event. */
   on(event: RunEvent): void {
-    const { style } = this.#err;
     switch (event.type) {
       case 'turn-start':
-        this.#step = event.step;
-        this.#update(event.spent, 'waiting for the model');
-        if (this.#err.terminal) this.#showStatus();
-        else this.#err.line(`step ${event.step}`);
+        this.#turnStarted(event.step, event.spent);
         break;
       case 'delta':
         if (event.delta.kind === 'text') this.#stream(event.delta.text);
@@ -66,13 +63,35 @@ export class Display {
         if (!this.#running.has(event.call.id)) this.#sayCall(event.call);
         this.#toolEnded(event);
         break;
+      default:
+        this.#notice(event);
+    }
+  }
+
+  /** What is said once, and moves nothing. */
+  #notice(event: RunEvent): void {
+    switch (event.type) {
+      case 'run-start':
+        this.#resumed(event);
+        break;
+      case 'check-start':
+        this.#doing = 'running the check';
+        this.#showStatus();
+        break;
       case 'stall-warning': {
         const text = `  ! ${event.repeats} repeats and nothing new: the run may go round in circles`;
-        this.say(style('warning', text));
+        this.say(this.#err.style('warning', text));
         break;
       }
       default:
     }
+  }
+
+  #turnStarted(step: number, spent: Spent): void {
+    this.#step = step;
+    this.#update(spent, 'waiting for the model');
+    if (this.#err.terminal) this.#showStatus();
+    else this.#err.line(`step ${step}`);
   }
 
   /** A line of ours, whatever is on the screen. */
@@ -104,6 +123,13 @@ export class Display {
     this.#text.end(undefined);
   }
 
+  #resumed({ resumedFrom, spent }: Extract<RunEvent, { type: 'run-start' }>): void {
+    if (resumedFrom === undefined || spent === undefined) return;
+    this.#step = spent.steps;
+    this.#update(spent, 'going on');
+    this.say(`resumed after ${count(resumedFrom, 'record')}`);
+  }
+
   #sayCall(call: ToolCall): void {
     const name = oneLine(call.name);
     const text = this.#brief(argumentsOf(call), `  → ${name} `);
@@ -115,7 +141,8 @@ export class Display {
     this.#running.delete(call.id);
     this.#doing = runningWords([...this.#running.values()]);
     const { style } = this.#err;
-    const args = shortened(argumentsOf(call), PAIRING_LENGTH);
+    // The call's own line says them; where it failed, why is worth more room.
+    const args = shortened(argumentsOf(call), ok ? PAIRING_LENGTH : FAILED_PAIRING_LENGTH);
     const lead = `  ${ok ? '✓' : '✗'} ${oneLine(call.name)} ${args} `;
     const word = ok ? 'ok' : `failed (${failure ?? 'unknown'})`;
     const text = this.#brief(content, `${lead}${word} `);

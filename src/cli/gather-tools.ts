@@ -71,6 +71,11 @@ async function defaultExport(file: string, source: string): Promise<unknown> {
   if (found === null || !found.isFile()) {
     throw new CommandError(`--tools ${source}: there is no such file; check the path`);
   }
+  if (!/\.[cm]?[jt]sx?$/.test(path)) {
+    throw new CommandError(
+      `--tools ${source}: a file of tools is a JavaScript module, named .mjs or .js`,
+    );
+  }
   let loaded: Readonly<Record<string, unknown>>;
   try {
     loaded = await import(pathToFileURL(path).href);

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { inspect } from 'node:util';
 import { type Ask, type Permit, type PermitRequest } from '../index.ts';
 import { canonicalJson } from '../transcript/index.ts';
-import { type Io } from './io.ts';
+import { KILLED, type Io } from './io.ts';
 import { cut, harmless, oneLine, problemOf } from './words.ts';
 
 /** Whoever answers must see what they agree to; only a flood is cut. */
@@ -100,9 +100,6 @@ function lineReader(
       if (over) resolve('');
     });
 }
-
-/** 128 + SIGINT, as shells report it. */
-const KILLED = 130;
 
 /**
  * Takes the process's signals for the rest of its life: the first aborts, so that the run seals its

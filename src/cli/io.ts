@@ -18,6 +18,9 @@ export interface Io {
 /** What a command's exit status means: 0 all held, 1 a fault was found, 2 it could not be graded. */
 export type ExitStatus = 0 | 1 | 2;
 
+/** The status of a command that a second Ctrl-C ended: 128 + SIGINT, as shells report it. */
+export const KILLED = 130;
+
 /** Ends the command with status 2. The message says what is wrong and what to do next. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';

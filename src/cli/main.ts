@@ -6,9 +6,10 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
+import { Console } from 'node:console';
+import { readFileSync, writeSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { CommandError, Output, type Io } from './io.ts';
+import { CommandError, KILLED, Output, type Io } from './io.ts';
 import { harmless, problemOf } from './words.ts';
 
 /** A subcommand's own file: declares arguments, options and what to do; `exit` takes the status. */
@@ -25,6 +26,9 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<CommandM
     'run a task with a model and tools, under budgets, and record it',
     () => import('./run.ts'),
   ],
+  resume: ['go on with a run that was cut off', () => import('./resume.ts')],
+  replay: ['carry recorded runs again, without a model, and compare', () => import('./replay.ts')],
+  diff: ['tell where two recorded runs part', () => import('./diff.ts')],
   verify: ['check that transcripts are what was written', () => import('./verify.ts')],
   show: ['read a transcript in the terminal', () => import('./show.ts')],
 };
@@ -40,8 +44,20 @@ Exit status: 0 all held, 1 a fault was found, 2 it could not be graded (usage,
 unreadable, missing).
 `;
 
+const ENDED_EARLY =
+  'hashtape: something ended the process before the command was done (a tool that calls process.exit, say). The transcript, if there is one, is not sealed; `hashtape resume` goes on with it\n';
+
 const { env, stdin, stdout, stderr } = process;
 const io: Io = { out: new Output(stdout, env), err: new Output(stderr, env), stdin, env };
+// A tool is other people's code in this process: if it ends the process, that must not look like success.
+let ended = false;
+process.on('exit', (status) => {
+  if (ended || status === KILLED) return;
+  process.exitCode = 2;
+  writeSync(stderr.fd, ENDED_EARLY);
+});
+// What tools print is no result of ours: stdout may be read by a program.
+globalThis.console = new Console(stderr, stderr);
 let exitStatus = await main(process.argv.slice(2));
 await io.out.flushed();
 if (io.out.failure !== undefined) {
@@ -49,6 +65,7 @@ if (io.out.failure !== undefined) {
   exitStatus = 2;
 }
 await io.err.flushed();
+ended = true;
 // Tools that were given up, idle connections and a terminal that is read must not keep the process.
 process.exit(exitStatus);
 
@@ -104,6 +121,11 @@ function version(): string {
 function failed(error: unknown): number {
   // Commander has said it already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const isGone = error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd';
+  if (isGone) {
+    io.err.line('hashtape: the working folder is gone; change to one that exists');
+    return 2;
+  }
   const message =
     error instanceof CommandError
       ? harmless(error.message)

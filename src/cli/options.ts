@@ -14,7 +14,9 @@ export function wholeNumber(text: string): number {
 
 /** A number of at least 0, as `0.05`. */
 export function amount(text: string): number {
-  if (/^(\d+(_\d+)*)?(\.\d+)?$/.test(text) && text !== '') return Number(text.replaceAll('_', ''));
+  const isDecimal = /^(\d+(_\d+)*)?(\.\d+)?$/.test(text) && text !== '';
+  const n = isDecimal ? Number(text.replaceAll('_', '')) : Number.NaN;
+  if (Number.isFinite(n)) return n;
   throw new InvalidArgumentError('It must be a number of at least 0.');
 }
 

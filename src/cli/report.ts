@@ -5,7 +5,7 @@
  * @module
  */
 // Not from the index, which would load the whole loop for `show`.
-import { type Outcome, type StopReason } from '../run/outcome.ts';
+import { type NamedCall, type Outcome, type StopReason } from '../run/outcome.ts';
 import { type Style } from './io.ts';
 import { count, cut, dollars, duration, number, oneLine } from './words.ts';
 
@@ -50,15 +50,34 @@ export function report(outcome: Outcome, hadCheck: boolean, style: Style): strin
     ['stopped', oneLine(stopped(outcome))],
     ['claimed', answer === '' ? 'nothing' : oneLine(cut(answer.trim(), CLAIM_LENGTH))],
     ['verified', style(look, oneLine(verification(outcome, hadCheck)))],
+    ...resumedRows(outcome),
     ['spent', spending(outcome)],
     ['record', `${file}, ${count(records, 'record')}, ${sealed ? 'sealed' : 'open'}`],
     ...(outcome.reason === 'record_error' && !sealed ? [['', UNRECORDED]] : []),
     ['head', head],
-    ['check it', `hashtape verify ${quoted(file)}`],
+    ['check it', `npx hashtape verify ${quoted(file)}`],
   ];
   const lines = rows.map(([name = '', text = '']) => `${style('quiet', name.padEnd(9))} ${text}`);
   return ['', ...lines].join('\n');
 }
+
+/** A row for each call that may have been under way when a run was cut off. */
+function resumedRows({ resumed }: Outcome): readonly (readonly string[])[] {
+  if (resumed === undefined) return [];
+  const { times, interrupted, rerun } = resumed;
+  return [
+    ['resumed', times === 1 ? 'once' : `${number(times)} times`],
+    ...interrupted.map((call) => ['', `${named(call)}: ${INTERRUPTED}`]),
+    ...rerun.map((call) => ['', `${named(call)}: ${RERUN}`]),
+  ];
+}
+
+function named({ tool, id }: NamedCall): string {
+  return oneLine(`${tool} [${id}]`);
+}
+
+const INTERRUPTED = 'effect unknown: may have run, was not run again';
+const RERUN = 'may have run before, was run again as its tool allows it';
 
 /** What a failed write means for the record, and for the world. */
 const UNRECORDED =

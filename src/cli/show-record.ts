@@ -45,12 +45,44 @@ const PAYLOADS: ReadonlyMap<string, PayloadLines> = new Map([
   ['assistant', turnLines],
   ['tool', resultLines],
   ['final', finalLines],
+  ['resumed', resumedLines],
 ]);
 
 function headLines({ content, run }: JsonObject, view: View): readonly string[] | null {
   if (typeof content !== 'string' || !isJsonObject(run)) return null;
-  const { model, budget, system, ...settings } = run;
-  return fields({ task: content, model, budget, system, settings }, view);
+  return fields({ task: content, ...configuration(run) }, view);
+}
+
+function configuration({
+  model,
+  budget,
+  system,
+  manifest,
+  tools,
+  ...settings
+}: JsonObject): Readonly<Record<string, JsonValue | undefined>> {
+  // Their schemas are long; the hash stands for them all where there is nothing else.
+  return { model, budget, system, tools: toolsText(manifest) ?? tools, settings };
+}
+
+/** A line each: `add (read_only): Adds two integers.` */
+function toolsText(manifest: JsonValue | undefined): string | undefined {
+  if (!isJsonArray(manifest)) return undefined;
+  if (manifest.length === 0) return 'none';
+  const lines = manifest.map((tool) => {
+    if (!isJsonObject(tool)) return textOf(tool);
+    const flags = Object.keys(tool).filter((key) => tool[key] === true);
+    const marks = flags.length === 0 ? '' : ` (${flags.join(', ')})`;
+    return oneLine(`${textOf(tool['name'])}${marks}: ${textOf(tool['description'])}`);
+  });
+  return lines.join('\n');
+}
+
+function resumedLines({ calls, run }: JsonObject, view: View): readonly string[] | null {
+  if (!isJsonArray(calls)) return null;
+  const open = calls.length === 0 ? 'none' : calls.map((id) => textOf(id)).join(', ');
+  const now = isJsonObject(run) ? configuration(run) : {};
+  return fields({ uncertain: open, ...now }, view);
 }
 
 function turnLines(payload: JsonObject, view: View): readonly string[] | null {

@@ -7,6 +7,7 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { pieces, type Read } from '../store/pieces.ts';
 import { codeOf } from '../store/store-errors.ts';
 import {
+  createVerifier,
   isJsonObject,
   parseJson,
   unreadable,
@@ -53,6 +54,12 @@ export async function judge(file: string, verifier: Verifier, push: Push): Promi
   const verdict = verifier.end();
   const isForeign = verdict.fault?.line === 1 && isAuditLog(Buffer.concat(opening).toString());
   return isForeign ? { problem: AUDIT_LOG } : { verdict };
+}
+
+/** Verifies a file of which only the verdict is wanted; it need not be sealed. */
+export function judgeOpen(file: string): Promise<Judged> {
+  const verifier = createVerifier({ allowOpen: true });
+  return judge(file, verifier, (piece) => verifier.push(piece));
 }
 
 /** Reads on from where the last read ended: a pipe has no other places. */
@@ -156,11 +163,11 @@ export const MEANINGS: Readonly<Record<Reason, string>> = {
   seq_gap: 'Records were removed, repeated or put in another order here.',
   prev_mismatch:
     'This record does not continue the one before it: one of them was changed and hashed anew, or records were exchanged.',
-  hash_mismatch: "This record's content was changed after it was written.",
+  hash_mismatch: "This record's content, or the hash beside it, was changed after it was written.",
   not_canonical:
     'The content may be the same, but the bytes are not those that were written: another program saved the file again.',
   not_sealed:
-    'Everything that is there holds, but the end is missing: the run goes on, crashed, or its end was cut off. --allow-open accepts this.',
+    'Everything that is there holds, but the end is missing: the run goes on, crashed, or its end was cut off. --allow-open accepts this; a run that crashed goes on with `hashtape resume`.',
   count_mismatch:
     'The file holds by itself, but is shorter or longer than the transcript that you expected.',
   head_mismatch: 'The file holds by itself, but is not the transcript that you expected.',

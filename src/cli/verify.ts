@@ -65,7 +65,10 @@ async function verify(
   io: Io,
 ): Promise<ExitStatus> {
   const targets: Target[] = [];
-  for (const path of paths) targets.push(...(await targetsOf(path)));
+  for (const path of paths) {
+    // Not as arguments, of which there may only be some thousands.
+    for (const target of await targetsOf(path)) targets.push(target);
+  }
   const { count, head } = wanted;
   if ((count !== undefined || head !== undefined) && targets.length !== 1) {
     throw new CommandError(

@@ -110,3 +110,27 @@ test('a typed line takes the status line above it away', () => {
   shown.typed();
   expect(written).toEqual([]);
 });
+
+test('a run that was resumed says so, and its status goes on from what was spent', () => {
+  const spent = {
+    steps: 2,
+    toolCalls: 1,
+    tokens: 1234,
+    estimatedTokens: 0,
+    usd: null,
+    seconds: 61,
+  };
+  const begin: RunEvent = { type: 'run-start', task: 'do it', location: 'a.jsonl' };
+  for (const terminal of [true, false]) {
+    const [begun, resumed] = [display(terminal), display(terminal)];
+    begun.on(begin);
+    expect(written).toEqual([]);
+    resumed.on({ ...begin, resumedFrom: 1204, spent });
+    resumed.end();
+    const [line = '', ...status] = written.splice(0);
+    expect(line).toBe('resumed after 1,204 records\n');
+    expect(
+      status.join('').includes('step 2 · going on · 1 min 1 s · tokens 1,234 · tool calls 1'),
+    ).toBe(terminal);
+  }
+});

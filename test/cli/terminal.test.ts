@@ -125,7 +125,7 @@ describe('signals', () => {
       await expect(running.ended).resolves.toBe(1);
       expect(running.stderr).toContain(`${name}: ending the run and sealing its transcript`);
       expect(running.stderr).toMatch(/^stopped +it was aborted \(aborted\)$/m);
-      expect(running.stderr).toMatch(/^check it +hashtape verify a\.jsonl$/m);
+      expect(running.stderr).toMatch(/^check it +npx hashtape verify a\.jsonl$/m);
       expect(verifyTranscript(transcript())).toMatchObject({ ok: true, sealed: true });
       expect(transcript()).toContain('"reason":"aborted"');
     },
@@ -218,7 +218,7 @@ onTerminal(`on a terminal${why}`, () => {
       expect.stringMatching(/^spent +2 steps, 1 tool call, \d+ tokens/),
       'record    a.jsonl, 5 records, sealed',
       expect.stringMatching(/^head +[0-9a-f]{64}$/),
-      'check it  hashtape verify a.jsonl',
+      'check it  npx hashtape verify a.jsonl',
       '',
     ]);
   });
