@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { run } from '../src/index.ts';
 import { recordedTools, recordedTurns, scripted } from '../src/models/scripted.ts';
@@ -111,4 +113,27 @@ describe.each(SAMPLES)('the recorded conversation $file', ({ file, calls, same }
     expect(printed).toContain('record:   holds');
     expect(printed.match(/^repeat: /gm)).toHaveLength(same);
   });
+});
+
+test('the golden transcript is what the example records, and its test passes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hashtape-golden-'));
+  try {
+    const options = { cwd: root, encoding: 'utf8' } as const;
+    const printed = execFileSync(process.execPath, ['--test', 'examples/golden.test.mjs'], options);
+    expect(printed).toMatch(/^# pass 1$/m);
+    // The example writes beside itself: a copy of it must come to the same bytes.
+    for (const name of ['golden.mjs', 'golden-job.mjs']) {
+      const text = readFileSync(new URL(`examples/${name}`, root), 'utf8');
+      const index = new URL('dist/', root).href;
+      const resolved = text
+        .replace("'hashtape/models/scripted'", JSON.stringify(`${index}models/scripted.js`))
+        .replace("'hashtape'", JSON.stringify(`${index}index.js`));
+      writeFileSync(join(folder, name), resolved);
+    }
+    execFileSync(process.execPath, [join(folder, 'golden.mjs')]);
+    const golden = readFileSync(new URL('examples/golden.jsonl', root), 'utf8');
+    expect(readFileSync(join(folder, 'golden.jsonl'), 'utf8')).toBe(golden);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 const root = new URL('..', import.meta.url);
@@ -21,6 +21,20 @@ describe('README', () => {
       encoding: 'utf8',
     });
     expect(block('text')).toBe(printed);
+  });
+
+  test('a run that is killed goes on, as it says', { timeout: 60_000 }, () => {
+    rmSync(new URL('runs/kill.jsonl', root), { force: true });
+    // Each line, with the status of its command after it.
+    const script = block('sh')
+      .replaceAll('npx hashtape', 'node dist/cli/main.js')
+      .replaceAll(/^(?=.)(.*)$/gm, '$1\necho "status $?"');
+    const { stdout } = spawnSync('bash', ['-s'], { cwd: root, encoding: 'utf8', input: script });
+    const statuses = [...stdout.matchAll(/^status (\d+)$/gm)].map((match) => match[1]);
+    expect(statuses).toEqual(['0', '137', '1', '0', '0']);
+    expect(stdout).toMatch(/^FAULT {2}runs\/kill\.jsonl .*not_sealed/m);
+    expect(stdout).toMatch(/^1 to 4 add up to 10\.$/m);
+    expect(stdout).toMatch(/^ok {5}runs\/kill\.jsonl {2}\d+ records came out the same, sealed$/m);
   });
 
   test('the dependencies are as many as it says', () => {
