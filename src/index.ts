@@ -3,6 +3,7 @@
  *
  * @module
  */
+export { Stalled } from './run/abort.ts';
 export { DEFAULT_BUDGET, type Budget, type BudgetName, type Spent } from './run/budget.ts';
 export { systemClock, type Clock } from './run/clock.ts';
 export { tool } from './run/define-tool.ts';

@@ -118,8 +118,9 @@ export function takeInterrupts(say: (what: string) => void): AbortSignal {
   };
   const onError = (error: unknown): void => {
     if (signal.aborted) return;
-    say(`an error escaped from a tool's own code: ${problemOf(error)}; ending the run`);
-    controller.abort();
+    const escaped = `an error escaped from a tool's own code: ${problemOf(error)}`;
+    say(`${escaped}; ending the run`);
+    controller.abort(new Error(escaped));
   };
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
   process.on('uncaughtException', onError);

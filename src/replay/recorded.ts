@@ -69,6 +69,7 @@ export function handOver(tape: Tape, state: RunState): boolean {
 const NO_TURN: ReadonlySet<unknown> = new Set<StopReason>([
   'model_error',
   'aborted',
+  'stalled',
   'time_budget',
 ]);
 
@@ -111,8 +112,8 @@ function recordedCheck({ check }: JsonObject): CheckResult | null {
   return { ok: ok === true, detail: typeof detail === 'string' ? detail : '' };
 }
 
-const NEUTRAL: Now = { aborted: false, seconds: 0 };
-const ABORTED: Now = { aborted: true, seconds: 0 };
+const NEUTRAL: Now = { abort: null, seconds: 0 };
+const ABORTED: Now = { abort: { reason: 'aborted' }, seconds: 0 };
 
 /**
  * The moment of a decision. An abort and the end of the time are what no earlier record foretells: they are
@@ -126,16 +127,19 @@ function moment({ records, head }: Tape): Now {
   // Within a turn what is decided is whether its next calls run; and a process may be cut off at its end.
   const isWithinTurn = records[head.count - 1]?.kind === 'tool';
   const isCutOff = after === undefined || isForeign(after);
-  if (kept !== null && (isWithinTurn || isCutOff)) return kept;
-  return after?.kind === 'final' ? endMoment(membersOf(after)) : NEUTRAL;
+  const end = after?.kind === 'final' ? endMoment(membersOf(after)) : NEUTRAL;
+  // The end knows best why the run was aborted.
+  const isKept = kept !== null && (isWithinTurn || isCutOff) && end.abort === null;
+  return isKept ? kept : end;
 }
 
-function endMoment({ reason, failed_attempts: attempts, ...final }: JsonObject): Now {
+function endMoment({ reason, error, failed_attempts: attempts, ...final }: JsonObject): Now {
   // Attempts are only made where the loop went on to ask.
   if (attempts !== undefined) return NEUTRAL;
-  if (reason === 'aborted') return ABORTED;
+  if (reason === 'aborted' || reason === 'stalled')
+    return { abort: { reason, ...(typeof error === 'string' ? { error } : {}) }, seconds: 0 };
   if (reason !== 'time_budget') return NEUTRAL;
-  return { aborted: false, seconds: recordedBudget(final)?.used ?? 0 };
+  return { abort: null, seconds: recordedBudget(final)?.used ?? 0 };
 }
 
 /** Whether an answer may be one that the end gave; of a call that is interrupted nobody can say. */
@@ -150,5 +154,5 @@ function keptAt(record: TranscriptRecord | undefined): Now | null {
   if (failure !== 'not_run' || typeof error !== 'string') return null;
   if (error === 'not run: the run was aborted') return ABORTED;
   const isTime = /^not run: the time budget of \S+ is used up$/.test(error);
-  return isTime ? { aborted: false, seconds: Infinity } : null;
+  return isTime ? { abort: null, seconds: Infinity } : null;
 }

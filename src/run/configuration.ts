@@ -54,6 +54,11 @@ export function isSerial(configuration: Configuration, tool: string): boolean {
   return entryOf(configuration, tool)?.['parallel'] === false;
 }
 
+/** Whether a successful call of a tool ends the run. */
+export function endsRun(configuration: Configuration, tool: string): boolean {
+  return entryOf(configuration, tool)?.['ends'] === true;
+}
+
 /** Runs look tools up at every call, and their manifest never changes. */
 const ENTRIES = new WeakMap<readonly JsonObject[], ReadonlyMap<unknown, JsonObject>>();
 

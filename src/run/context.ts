@@ -60,8 +60,8 @@ export interface RunContext {
 
 /** Why nothing more may be started, or null while the run may go on. */
 export function overWhy(context: RunContext): string | null {
-  const { aborted, seconds } = context.source.now();
-  if (aborted) return 'the run was aborted';
+  const { abort, seconds } = context.source.now();
+  if (abort !== null) return 'the run was aborted';
   const limit = context.state.configuration.budget.seconds;
   return limit === undefined || seconds < limit ? null : `the time budget of ${limit} is used up`;
 }

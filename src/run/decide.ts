@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type Abort } from './abort.ts';
 import { exhausted, overrun, roomForOutput, type BudgetName, type Exceeded } from './budget.ts';
 import { type Rules } from './configuration.ts';
 import { type StopReason } from './outcome.ts';
@@ -11,7 +12,7 @@ import { type RunState } from './state.ts';
 
 /** The moment: what no record says. */
 export interface Now {
-  readonly aborted: boolean;
+  readonly abort: Abort | null;
   /** Since the run began. */
   readonly seconds: number;
 }
@@ -29,6 +30,7 @@ export type Next =
       readonly reason: StopReason;
       readonly why: string;
       readonly budget?: Exceeded;
+      readonly error?: string;
     };
 
 const STOP_REASONS: { readonly [N in BudgetName]: StopReason } = {
@@ -48,13 +50,14 @@ export function decide(state: RunState, rules: Rules, now: Now): Next {
   if (turn === null) return beforeTurn(state, rules, now);
   const end = endingTurn(turn, state, rules, now);
   if (end !== null) return end;
-  if (answered === turn.calls.length) return beforeTurn(state, rules, now);
+  if (answered === turn.calls.length)
+    return state.ended ? stop('sentinel', 'a tool ended the run') : beforeTurn(state, rules, now);
   return beforeCalls(turn, rules, now);
 }
 
 /** Before a turn: abort, then the budgets, then whether the run has stalled. */
 function beforeTurn(state: RunState, rules: Rules, now: Now): Next {
-  if (now.aborted) return stop('aborted', 'the run was aborted');
+  if (now.abort !== null) return aborted(now.abort);
   const spent = state.spent(now.seconds);
   const used = exhausted(rules.budget, spent);
   if (used !== null) return overBudget(used);
@@ -97,7 +100,7 @@ function beforeCalls(turn: Turn, rules: Rules, now: Now): Next {
       why: 'the turn was cut off by the output limit, so its calls may be incomplete',
     };
   }
-  if (now.aborted) return stop('aborted', 'the run was aborted');
+  if (now.abort !== null) return aborted(now.abort);
   const { seconds } = rules.budget;
   if (seconds !== undefined && now.seconds >= seconds) {
     return overBudget({ name: 'seconds', limit: seconds, used: now.seconds });
@@ -107,6 +110,11 @@ function beforeCalls(turn: Turn, rules: Rules, now: Now): Next {
 
 function stop(reason: StopReason, why: string): Next {
   return { do: 'stop', reason, why };
+}
+
+function aborted({ reason, error }: Abort): Next {
+  const stopped = { do: 'stop', reason, why: 'the run was aborted' } as const;
+  return error === undefined ? stopped : { ...stopped, error };
 }
 
 function overBudget(budget: Exceeded): Next {

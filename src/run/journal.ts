@@ -121,7 +121,7 @@ function firstStage(state: RunState): string[] {
   const { configuration, unanswered } = state;
   if (unanswered.length === 0) return [];
   // Times and aborts are not recorded, and can only have kept a call from starting.
-  const next = decide(state, configuration, { aborted: false, seconds: 0 });
+  const next = decide(state, configuration, { abort: null, seconds: 0 });
   if (next.do !== 'call') return [];
   const { toolCalls: limit = Infinity } = configuration.budget;
   const allowed = unanswered.slice(0, Math.max(0, limit - state.toolCalls));

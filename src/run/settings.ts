@@ -129,6 +129,7 @@ function manifestEntry({ tool, schema }: ReadyTool): JsonObject {
     ...(tool.readOnly === true ? { read_only: true } : {}),
     ...(tool.idempotent === true ? { idempotent: true } : {}),
     ...(tool.parallel === false ? { parallel: false } : {}),
+    ...(tool.ends === true ? { ends: true } : {}),
     ...(tool.repeatedWhen === undefined ? {} : { repeated_when: tool.repeatedWhen }),
     ...(tool.timeout === undefined ? {} : { timeout: tool.timeout }),
     ...(tool.maxResultBytes === undefined ? {} : { max_result_bytes: tool.maxResultBytes }),

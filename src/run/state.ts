@@ -7,7 +7,7 @@
  */
 import { type JsonObject } from '../transcript/index.ts';
 import { chargeFor, type Charge, type Spent } from './budget.ts';
-import { comparedBy, manifestPoints, type Configuration } from './configuration.ts';
+import { comparedBy, endsRun, manifestPoints, type Configuration } from './configuration.ts';
 import { type FailedAttempt, type Message } from './model.ts';
 import { type NamedCall } from './outcome.ts';
 import {
@@ -46,6 +46,8 @@ export class RunState {
   turn: Turn | null = null;
   /** How many of the newest turn's calls have an answer. */
   answered = 0;
+  /** Whether a call of the newest turn has ended the run. */
+  ended = false;
   /** Ids that were given to calls. */
   readonly callIds: Set<string> = new Set();
   steps = 0;
@@ -141,6 +143,7 @@ export class RunState {
     this.steps += 1;
     this.turn = turn;
     this.answered = 0;
+    this.ended = false;
     for (const call of turn.calls) this.callIds.add(call.id);
     this.#points += callPoints(turn);
     this.#add({
@@ -175,6 +178,7 @@ export class RunState {
   callAnswered(answer: Answer, landing: Landing | null = this.landing(answer)): void {
     const { call, ok, text, note, failure } = answer;
     this.answered += 1;
+    if (ok && endsRun(this.#configuration, call.name)) this.ended = true;
     if (failure !== 'not_run') this.toolCalls += 1;
     if (landing !== null) this.stall.landed(ok, this.ledger.add(landing));
     if (this.uncertain.has(call.id)) this.#settle(call, failure);

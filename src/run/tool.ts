@@ -52,6 +52,8 @@ export interface Tool<I extends ToolInput = ToolInput> {
   readonly parallel?: boolean | undefined;
   /** `arguments`: a repeat is judged by the request alone, as every result differs (a time stamp, say). */
   readonly repeatedWhen?: 'arguments' | undefined;
+  /** A call of it that succeeds ends the run once its turn's calls are answered, as a sentinel does: `submit`, `done`. */
+  readonly ends?: boolean | undefined;
   /** Bytes of canonical JSON that a result may have. Default 262,144. */
   readonly maxResultBytes?: number | undefined;
 }
@@ -98,12 +100,13 @@ const MEMBERS: { readonly [K in keyof Required<Tool>]: true } = {
   readOnly: true,
   idempotent: true,
   parallel: true,
+  ends: true,
   repeatedWhen: true,
   maxResultBytes: true,
 };
 
 function checkMembers(tool: AnyTool): void {
-  for (const flag of ['readOnly', 'idempotent', 'parallel'] as const) {
+  for (const flag of ['readOnly', 'idempotent', 'parallel', 'ends'] as const) {
     const value = tool[flag];
     if (value !== undefined && typeof value !== 'boolean')
       throw new TypeError(`tool '${tool.name}': ${flag} must be true or false`);

@@ -150,10 +150,10 @@ type Unanswered = Exclude<Asked, { ended: 'value' }> & { readonly streamed: numb
 
 /** Why there is no turn, and what its attempts may have cost. */
 function noTurn(context: RunContext, asked: Unanswered): NoTurn {
-  const isAborted = asked.ended === 'aborted' || context.settings.signal?.aborted === true;
-  if (isAborted) {
+  const { abort } = context.source.now();
+  if (abort !== null || asked.ended === 'aborted') {
     const failedAttempts = attemptsOf(asked, 'aborted while the model was answering');
-    return { reason: 'aborted', failedAttempts };
+    return { ...(abort ?? { reason: 'aborted' }), failedAttempts };
   }
   if (asked.ended === 'timeout') {
     return {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { abortOf } from './abort.ts';
 import { checkSuccess } from './check.ts';
 import { type Source } from './context.ts';
 import { runStage } from './dispatch.ts';
@@ -24,7 +25,7 @@ export function worldSource({ clock, signal, timed }: Settings, secondsBefore = 
       if (now < last) started -= last - now;
       last = now;
       const seconds = secondsBefore + (now - started) / 1000;
-      return { aborted: signal?.aborted === true, seconds };
+      return { abort: abortOf(signal), seconds };
     },
     stamp: () => (timed ? { at: new Date(clock.now()).toISOString() } : {}),
   };

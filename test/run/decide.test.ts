@@ -18,7 +18,7 @@ const RULES: Rules = {
   maxOutputTokens: undefined,
   stopAfterRepeats: undefined,
 };
-const NOW: Now = { aborted: false, seconds: 0 };
+const NOW: Now = { abort: null, seconds: 0 };
 const PRICE = { input: 1000, output: 1000 };
 
 interface Situation {
@@ -95,16 +95,16 @@ const ALL: Situation = {
     budget: { steps: 1, seconds: 1, toolCalls: 0, tokens: 10, usd: 0.001 },
     stopAfterRepeats: 1,
   },
-  now: { aborted: true, seconds: 9 },
+  now: { abort: { reason: 'aborted' }, seconds: 9 },
 };
 
 describe('before a turn', () => {
   test.each<[string, Situation, string]>([
     ['nothing stops it', {}, 'ask'],
-    ['abort', { now: { aborted: true } }, 'aborted'],
+    ['abort', { now: { abort: { reason: 'aborted' } } }, 'aborted'],
     [
       'abort before budgets',
-      { now: { aborted: true }, rules: { budget: { steps: 0 } } },
+      { now: { abort: { reason: 'aborted' } }, rules: { budget: { steps: 0 } } },
       'aborted',
     ],
     ['steps', { rules: { budget: { steps: 0 } } }, 'step_budget'],
@@ -152,7 +152,7 @@ describe('after a turn', () => {
     ['an empty turn', { turn: {} }, 'no_tool_calls'],
     ['no calls, cut', { turn: { stop: 'length' } }, 'cut_off'],
     ['no calls, over budget', { turn: {}, rules: { budget: { tokens: 1 } } }, 'no_tool_calls'],
-    ['no calls, aborted', { turn: {}, now: { aborted: true } }, 'no_tool_calls'],
+    ['no calls, aborted', { turn: {}, now: { abort: { reason: 'aborted' } } }, 'no_tool_calls'],
     ['refused', { turn: { stop: 'refused' } }, 'refused'],
     ['refused with calls', { turn: { stop: 'refused', names: ['a'] } }, 'refused'],
     ['the sentinel', { turn: { content: '.. DONE ..' }, rules: { sentinel: 'DONE' } }, 'sentinel'],
@@ -185,7 +185,11 @@ describe('after a turn', () => {
       { turn: { names: ['a'] }, rules: { budget: { usd: 0.014 }, price: PRICE } },
       'cost_budget',
     ],
-    ['calls, aborted', { turn: { names: ['a'] }, now: { aborted: true } }, 'aborted'],
+    [
+      'calls, aborted',
+      { turn: { names: ['a'] }, now: { abort: { reason: 'aborted' } } },
+      'aborted',
+    ],
     [
       'calls, no time',
       { turn: { names: ['a'] }, rules: { budget: { seconds: 5 } }, now: { seconds: 5 } },
@@ -214,7 +218,7 @@ describe('after a turn', () => {
     step({ ...ALL, turn: cut, rules: noUsd });
     const whole = { ...cut, stop: 'end' as const };
     step({ ...ALL, turn: whole, rules: noUsd });
-    step({ ...ALL, turn: whole, rules: noUsd, now: { ...now, aborted: false } });
+    step({ ...ALL, turn: whole, rules: noUsd, now: { ...now, abort: null } });
     step({ ...ALL, turn: whole, rules: noUsd, now: NOW });
     expect(order).toEqual([
       'sentinel',

@@ -6,7 +6,10 @@
 import { type } from 'arktype';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { replay } from '../../src/replay/replay.ts';
+import { Stalled } from '../../src/run/abort.ts';
 import { tool } from '../../src/run/define-tool.ts';
+import { fold } from '../../src/run/state.ts';
 import { run } from '../../src/run/run.ts';
 import {
   ModelError,
@@ -17,7 +20,7 @@ import {
 import { type RunOptions } from '../../src/run/options.ts';
 import { memoryStore } from '../../src/store/index.ts';
 import { fakeClock } from '../../src/testing/clock.ts';
-import { call, calls, DONE, drive, model, never, toolOf } from './support.ts';
+import { call, calls, DONE, drive, echo, model, never, toolOf } from './support.ts';
 
 /** Streams 4,000 characters. */
 function talking({ onDelta }: ModelRequest): void {
@@ -523,4 +526,63 @@ test('no path reaches a model in the texts of a thrown object', async () => {
       '\\',
     ),
   );
+});
+
+describe('an abort', () => {
+  const abortedWith = async (...reason: unknown[]) => {
+    const controller = new AbortController();
+    const store = memoryStore();
+    const outcome = await run({
+      task: 'x',
+      transcript: store,
+      signal: controller.signal,
+      tools: [toolOf('t', () => controller.abort(...reason), { parallel: false }), echo],
+      // The second call is a stage of its own, which the abort keeps from running.
+      model: model([calls(call('t'), call('echo')), DONE]),
+    });
+    expect(await replay(store)).toMatchObject({ ok: true, sealed: true });
+    return outcome;
+  };
+
+  test.each<[string, unknown[], object]>([
+    ['nothing', [], { reason: 'aborted' }],
+    [
+      'an error',
+      [new Error('the user closed /home/me/window')],
+      { reason: 'aborted', error: 'the user closed …/window' },
+    ],
+    ['a text', ['shutdown'], { reason: 'aborted', error: 'shutdown' }],
+    ['a number', [5], { reason: 'aborted' }],
+    [
+      'Stalled',
+      [new Stalled('the screen stays as it is')],
+      { reason: 'stalled', error: 'the screen stays as it is' },
+    ],
+  ])('with %s', async (_name, reason, expected) => {
+    const outcome = await abortedWith(...reason);
+    expect(outcome).toMatchObject(expected);
+    expect('error' in outcome).toBe('error' in expected);
+  });
+});
+
+describe('a tool that ends the run', () => {
+  const submit = toolOf('submit', (args) => args, { ends: true });
+
+  test('ends it once the calls of its turn are answered', async () => {
+    const { outcome, results, records } = await drive({
+      model: model([calls(call('submit', { a: 1 }), call('t')), DONE]),
+      tools: [submit, toolOf('t', () => 1)],
+    });
+    expect(outcome).toMatchObject({ reason: 'sentinel', spent: { steps: 1, toolCalls: 2 } });
+    expect(results).toMatchObject([{ ok: true }, { ok: true }]);
+    expect(fold(records).ended).toBe(true);
+  });
+
+  test('and not where it fails', async () => {
+    const { outcome } = await drive({
+      model: model([calls(call('submit', '[1]')), DONE]),
+      tools: [submit],
+    });
+    expect(outcome).toMatchObject({ reason: 'no_tool_calls', spent: { steps: 2 } });
+  });
 });
