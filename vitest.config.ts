@@ -13,8 +13,10 @@ export default defineConfig({
     testTimeout: 30_000,
     coverage: {
       include: ['src/**'],
+      // The command is driven as a process of its own, and what looks at a page runs in the browser: neither is counted here.
+      exclude: ['src/cli/**', 'src/computer/observe-page.ts'],
       reporter: 'text',
-      thresholds: { branches: 85, lines: 90 },
+      thresholds: { branches: 90, lines: 95 },
     },
   },
 });

@@ -112,7 +112,10 @@ export function takeInterrupts(say: (what: string) => void): AbortSignal {
   const controller = new AbortController();
   const { signal } = controller;
   const onSignal = (name: NodeJS.Signals): void => {
-    if (signal.aborted) process.exit(KILLED);
+    if (signal.aborted) {
+      say(`${name}: left at once; what was recorded holds, and is not sealed`);
+      process.exit(KILLED);
+    }
     say(`${name}: ending the run and sealing its transcript; again to leave at once`);
     controller.abort();
   };

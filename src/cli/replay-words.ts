@@ -26,13 +26,12 @@ export function replayWords(file: string, replayed: Replayed, style: Style): str
     ...(fault === undefined ? [] : [meaning(fault, verdict)]),
     ...(fault === undefined || divergence === undefined ? [] : [otherwise(divergence)]),
     ...(divergence === undefined ? [] : divergenceRows(divergence)),
-    ...(replayed.ok ? [] : [sameWords(replayed)]),
+    ...(isWhole(replayed) ? [] : [sameWords(replayed)]),
     ...(live === undefined ? [] : liveRows(live)),
     ...differences.map((difference) => `the tools differ: ${oneLine(differenceText(difference))}`),
   ];
-  const changed = live !== undefined && live.changed.length > 0;
   const word = fault === undefined ? 'DIFF ' : 'FAULT';
-  const lead = replayed.ok && !changed ? style('good', 'ok   ') : style('bad', word);
+  const lead = replayed.ok ? style('good', 'ok   ') : style('bad', word);
   const lines = [`${lead}  ${name}  ${headline(replayed)}`, ...rows.map((row) => `       ${row}`)];
   return lines.join('\n');
 }
@@ -47,9 +46,15 @@ function otherwise({ seq, detail }: Divergence): string {
   return `record ${seq} came out otherwise: ${oneLine(detail)}`;
 }
 
-function sameWords({ count: same, ok, sealed }: Replay): string {
+/** Whether every record came out the same. */
+function isWhole({ verdict, divergence }: Replay): boolean {
+  return verdict.ok && divergence === undefined;
+}
+
+function sameWords(replayed: Replay): string {
+  const { count: same, sealed } = replayed;
   const words = `${count(same, 'record')} came out the same`;
-  if (!ok) return same === 0 ? 'nothing was replayed' : `${words} before it`;
+  if (!isWhole(replayed)) return same === 0 ? 'nothing was replayed' : `${words} before it`;
   return `${words}${sealed ? ', sealed' : '; the run has not ended'}`;
 }
 

@@ -15,11 +15,11 @@ import { readVerified } from '../replay/read-verified.ts';
 import { CONFIGURATION_PARTS, differenceText } from '../run/differences.ts';
 import { readJournal, type Journal } from '../run/journal.ts';
 import { StoreError } from '../store/index.ts';
-import { type TranscriptRecord } from '../transcript/index.ts';
+import { isJsonObject, type TranscriptRecord } from '../transcript/index.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { type LiveFlags } from './live-options.ts';
 import { carryLive } from './live-run.ts';
-import { quoted } from './report.ts';
+import { quoted, stopWords } from './report.ts';
 import { type Root } from './tools/root.ts';
 import { faultWords, judgeOpen } from './verdict.ts';
 import { cut, oneLine, problemOf } from './words.ts';
@@ -42,8 +42,12 @@ export async function unfinished(file: string): Promise<Unfinished> {
   const torn = verdict.fault?.reason === 'torn_tail' && !verdict.sealed;
   if (!verdict.ok && !torn) throw new CommandError(`${name}: ${await whyNot(file)}`);
   if (verdict.sealed) {
+    const final = records.at(-1)?.payload;
+    const reason =
+      isJsonObject(final) && typeof final['reason'] === 'string' ? final['reason'] : '';
+    const why = stopWords(reason) ?? 'another program sealed it';
     throw new CommandError(
-      `${name}: the run in it has ended, so there is nothing to go on with; \`npx hashtape show ${quoted(name)}\` shows it, and a new run takes a new file`,
+      `${name}: the run in it has ended (${oneLine(why)}), so there is nothing to go on with; \`npx hashtape show ${quoted(name)}\` shows it, and a new run takes a new file`,
     );
   }
   try {
@@ -141,4 +145,6 @@ const FLAGS: ReadonlyMap<ConfigurationPart, string> = new Map([
   ['sentinel', '--sentinel'],
   ['price', '--price-in, --price-out'],
   ['watchdog', '--stop-on-stall'],
+  ['check', '--check'],
+  ['permit', '--ask'],
 ]);

@@ -14,14 +14,20 @@ import { prepare, type Settings } from '../run/settings.ts';
  * What may be given to a replay. No model: it can't reach one. What is given is compared with the record; what
  * isn't is taken to be the same.
  */
-export interface ReplayOptions extends Partial<
-  Pick<RunOptions, 'task' | 'system' | 'budget' | 'sentinel' | 'maxOutputTokens' | 'watchdog'>
-> {
+export interface ReplayOptions {
+  readonly task?: string | undefined;
+  readonly system?: RunOptions['system'];
+  readonly budget?: RunOptions['budget'];
+  readonly sentinel?: RunOptions['sentinel'];
+  readonly maxOutputTokens?: RunOptions['maxOutputTokens'];
+  readonly watchdog?: RunOptions['watchdog'];
   /**
    * Real tools, which are run on the recorded calls, effects and all. What they answer is compared with the
    * record, and goes nowhere else.
    */
   readonly tools?: RunOptions['tools'];
+  /** What isn't given counts as not there, as in a run, but for the task. Default false. */
+  readonly whole?: boolean;
 }
 
 const OPTIONS: { readonly [K in keyof Required<ReplayOptions>]: true } = {
@@ -32,6 +38,7 @@ const OPTIONS: { readonly [K in keyof Required<ReplayOptions>]: true } = {
   sentinel: true,
   maxOutputTokens: true,
   watchdog: true,
+  whole: true,
 };
 
 /** @throws {TypeError} if one is unknown, or a model. */
@@ -60,20 +67,26 @@ export function prepareGiven(
   options: ReplayOptions,
 ): Settings {
   const { price, model: id } = configuration;
+  const { whole = false, ...given } = options;
   const named = { id, ...(price === undefined ? {} : { price }) };
   const model: Model = Object.assign((request: ModelRequest) => NO_MODEL(request), named);
-  return prepare({ task, ...recordedOptions(configuration), ...options, model });
+  const recorded = whole ? {} : recordedOptions(configuration);
+  const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return prepare({ task, ...recorded, ...set, model });
 }
 
 /** What differs, of what was given. */
 export function givenDifferences(
   was: { readonly task: string; readonly configuration: Configuration },
   given: Settings,
-  { tools }: ReplayOptions,
+  { tools, whole = false }: ReplayOptions,
 ): Difference[] {
+  const { runId, checked, permitted, ...before } = was.configuration;
   const { configuration } = given;
-  // Without tools given, nothing is said about them.
-  const kept = { tools: was.configuration.tools, manifest: was.configuration.manifest };
-  const is = tools === undefined ? { ...configuration, ...kept } : configuration;
+  // Nothing is said of what can't be given; nor of tools, if none are.
+  const same = { runId, checked, permitted };
+  const kept =
+    tools === undefined && !whole ? { tools: before.tools, manifest: before.manifest } : {};
+  const is = { ...configuration, ...same, ...kept };
   return [...taskDifference(was.task, given.task), ...differences(was.configuration, is)];
 }

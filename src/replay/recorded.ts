@@ -129,8 +129,8 @@ function moment({ records, head }: Tape): Now {
   const isCutOff = after === undefined || isForeign(after);
   const end = after?.kind === 'final' ? endMoment(membersOf(after)) : NEUTRAL;
   // The end knows best why the run was aborted.
-  const isKept = kept !== null && (isWithinTurn || isCutOff) && end.abort === null;
-  return isKept ? kept : end;
+  if (kept !== null && (isWithinTurn || isCutOff) && end.abort === null) return kept;
+  return end;
 }
 
 function endMoment({ reason, error, failed_attempts: attempts, ...final }: JsonObject): Now {

@@ -27,7 +27,7 @@ import { membersOf, Tape, type Divergence } from './tape.ts';
 
 /** What a replay found. */
 export interface Replay {
-  /** Whether the transcript verifies, and every record came out the same. */
+  /** Whether the transcript verifies, every record came out the same, and no real tool answered otherwise. */
   readonly ok: boolean;
   /** The records that came out the same. */
   readonly count: number;
@@ -37,7 +37,7 @@ export interface Replay {
   readonly verdict: Verdict;
   /** The first record that came out otherwise. */
   readonly divergence?: Divergence;
-  /** With real tools: what they answered. Changed answers don't make `ok` false. */
+  /** With real tools: what they answered. */
   readonly live?: LiveAnswers;
   /** How what was given differs from what is recorded. It doesn't make `ok` false. */
   readonly differences: readonly Difference[];
@@ -66,7 +66,8 @@ export async function replay(
     throw new JournalError('unusable', `${location}: there is no task in it, so nothing to replay`);
   const played = await play(new Tape(location, records), journal, options);
   const { sealed } = verdict;
-  return { ok: verdict.ok && played.divergence === undefined, sealed, verdict, ...played };
+  const isSame = played.divergence === undefined && (played.live?.changed ?? []).length === 0;
+  return { ok: verdict.ok && isSame, sealed, verdict, ...played };
 }
 
 type Played = Pick<Replay, 'count' | 'divergence' | 'live' | 'differences'>;

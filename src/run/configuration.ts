@@ -36,6 +36,9 @@ export interface Configuration extends Rules {
   readonly manifest: readonly JsonObject[] | null;
   readonly system: string | undefined;
   readonly runId: string | undefined;
+  /** Whether there is a success check, and a policy: a resume that forgets one must not go unnoticed. */
+  readonly checked: boolean;
+  readonly permitted: boolean;
 }
 
 /** Code points of the manifest, which every request carries. */
@@ -57,6 +60,14 @@ export function isSerial(configuration: Configuration, tool: string): boolean {
 /** Whether a successful call of a tool ends the run. */
 export function endsRun(configuration: Configuration, tool: string): boolean {
   return entryOf(configuration, tool)?.['ends'] === true;
+}
+
+/** Whether a tool is the same under two configurations. */
+export function isSameTool(a: Configuration, b: Configuration, tool: string): boolean {
+  if (a.tools === b.tools) return true;
+  const [one, other] = [entryOf(a, tool), entryOf(b, tool)];
+  if (one === undefined || other === undefined) return false;
+  return canonicalJson(one) === canonicalJson(other);
 }
 
 /** Runs look tools up at every call, and their manifest never changes. */
@@ -96,6 +107,8 @@ export function configurationPayload(configuration: Configuration): JsonObject {
     ...(maxOutputTokens === undefined ? {} : { max_output_tokens: maxOutputTokens }),
     ...(price === undefined ? {} : { price: snakeCase(price) }),
     ...(stopAfterRepeats === undefined ? {} : { stop_after_repeats: stopAfterRepeats }),
+    ...(configuration.checked ? { check: true } : {}),
+    ...(configuration.permitted ? { permit: true } : {}),
   };
 }
 
@@ -122,6 +135,8 @@ export function readConfiguration(run: JsonValue | undefined): Configuration {
     maxOutputTokens: whole(run['max_output_tokens']),
     price: price === undefined ? undefined : readPrice(price),
     stopAfterRepeats: whole(run['stop_after_repeats']),
+    checked: run['check'] === true,
+    permitted: run['permit'] === true,
   };
 }
 

@@ -22,6 +22,8 @@ export const CONFIGURATION_PARTS = [
   'price',
   'watchdog',
   'runId',
+  'check',
+  'permit',
 ] as const;
 
 export type ConfigurationPart = (typeof CONFIGURATION_PARTS)[number];
@@ -46,6 +48,8 @@ const MEMBERS: readonly (readonly [ConfigurationPart, string])[] = [
   ['price', 'price'],
   ['watchdog', 'stop_after_repeats'],
   ['runId', 'id'],
+  ['check', 'check'],
+  ['permit', 'permit'],
 ];
 
 /** What differs, in the order of the parts. */
@@ -103,6 +107,10 @@ function byName({ manifest }: Configuration): Map<string, JsonObject> | null {
 
 /** `budget.steps was 8 and is 12`. */
 export function differenceText({ name, was, is }: Difference): string {
+  // What a tool is takes more than a line to say.
+  const isTool = /^tools\.[^.]+$/.test(name);
+  if (was === undefined && isTool) return `${name} was not there and is there now`;
+  if (is === undefined && isTool) return `${name} was there and is not there now`;
   if (was === undefined) return `${name} was not there and is ${shown(is)}`;
   if (is === undefined) return `${name} was ${shown(was)} and is not there`;
   return `${name} was ${shown(was)} and is ${shown(is)}`;

@@ -94,6 +94,9 @@ const OPTIONS: { readonly [K in keyof Required<RunOptions>]: true } = {
   resume: true,
 };
 
+/** The names of all options. */
+export const OPTION_NAMES: readonly string[] = Object.keys(OPTIONS);
+
 const WATCHDOG: WatchdogSettings = {
   firstOutput: 600,
   betweenOutputs: 300,

@@ -20,7 +20,7 @@ import {
 } from './differences.ts';
 import { JournalError, readJournal, startedCalls, type Journal } from './journal.ts';
 import { carry } from './loop.ts';
-import { type RunOptions } from './options.ts';
+import { OPTION_NAMES, type RunOptions } from './options.ts';
 import { type Outcome } from './outcome.ts';
 import { resumptionPayload, type Resumption } from './payloads.ts';
 import { prepare, type Settings } from './settings.ts';
@@ -115,7 +115,7 @@ async function recordResumption(
 
 function planFor(journal: Journal, options: ResumeOptions, location: string): Plan {
   const { allow = [], ...given } = options;
-  checkAllowed(allow);
+  checkResumeOptions(options);
   const { state } = journal;
   if (state === null) {
     const { task } = given;
@@ -125,9 +125,14 @@ function planFor(journal: Journal, options: ResumeOptions, location: string): Pl
   const { configuration } = state;
   const { model, clock = systemClock } = given;
   const merged = { ...recordedOptions(configuration), ...defined(given), model, clock };
+  // Each limit is as it was, unless another is given; one that is given as undefined is lifted.
+  const budget =
+    given.budget === undefined
+      ? configuration.budget
+      : { ...configuration.budget, ...given.budget };
   // Either all records of a run hold times, or none.
   const settings = withOwnSignal({
-    ...prepare({ ...merged, task: journal.task }),
+    ...prepare({ ...merged, budget, task: journal.task }),
     timed: journal.timed,
   });
   const found = differences(configuration, settings.configuration);
@@ -162,19 +167,29 @@ function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K],
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-function checkAllowed(allow: readonly ConfigurationPart[]): void {
+function checkResumeOptions(options: ResumeOptions): void {
+  const { allow = [] } = options;
+  const parts = CONFIGURATION_PARTS.join(', ');
+  if (!Array.isArray(allow)) throw new TypeError(`allow must be a list, of ${parts}`);
   const known: readonly string[] = CONFIGURATION_PARTS;
-  const unknown = Array.isArray(allow) ? allow.find((part) => !known.includes(part)) : 'allow';
+  const unknown = allow.find((part) => !known.includes(part));
   if (unknown !== undefined)
-    throw new TypeError(`allow must be a list of ${known.join(', ')}; got ${String(unknown)}`);
+    throw new TypeError(`allow must be a list of ${parts}; got ${String(unknown)}`);
+  const names = ['allow', ...OPTION_NAMES.filter((name) => !NOT_HERE.has(name))];
+  const other = Object.keys(options).find((name) => !names.includes(name));
+  if (other !== undefined)
+    throw new TypeError(`unknown option '${other}'; resume takes ${names.join(', ')}`);
 }
+
+/** The transcript comes first, and resuming is what it does. */
+const NOT_HERE: ReadonlySet<string> = new Set(['transcript', 'resume']);
 
 function refuseDifferent(
   found: readonly Difference[],
   { allow, location }: { allow: readonly ConfigurationPart[]; location: string },
 ): void {
   const allowed: readonly string[] = allow;
-  const refused = found.filter(({ part }) => !allowed.includes(part));
+  const refused = found.filter((one) => !allowed.includes(one.part) && !isGain(one));
   if (refused.length === 0) return;
   const parts = [...new Set(refused.map(({ part }) => part))];
   const advice = parts.includes('task')
@@ -185,6 +200,11 @@ function refuseDifferent(
     `${location}: the run was begun under another configuration: ${refused.map(differenceText).join('; ')}. ${advice}`,
     refused,
   );
+}
+
+/** A check or a policy that there was not before takes nothing away. */
+function isGain({ part, was }: Difference): boolean {
+  return (part === 'check' || part === 'permit') && was === undefined;
 }
 
 function noTask(location: string): JournalError {

@@ -75,6 +75,8 @@ export function prepare(options: RunOptions): Settings {
       maxOutputTokens: options.maxOutputTokens,
       stopAfterRepeats: watchdog.onStall === 'stop' ? watchdog.stallAfter : undefined,
       runId: options.runId,
+      checked: options.check !== undefined,
+      permitted: options.permit !== undefined,
     },
     repeats: options.repeats ?? true,
     check: options.check,

@@ -7,7 +7,13 @@
  */
 import { type JsonObject } from '../transcript/index.ts';
 import { chargeFor, type Charge, type Spent } from './budget.ts';
-import { comparedBy, endsRun, manifestPoints, type Configuration } from './configuration.ts';
+import {
+  comparedBy,
+  endsRun,
+  isSameTool,
+  manifestPoints,
+  type Configuration,
+} from './configuration.ts';
 import { type FailedAttempt, type Message } from './model.ts';
 import { type NamedCall } from './outcome.ts';
 import {
@@ -108,11 +114,15 @@ export class RunState {
   /** Another process went on with the run, maybe under another configuration. */
   resumed({ calls, configuration }: Resumption): void {
     this.resumptions += 1;
-    const { tools } = this.#configuration;
+    const before = this.#configuration;
     if (configuration !== undefined) this.#reconfigure(configuration);
-    const isSame = this.#configuration.tools === tools;
     // A call whose tool is another by now stays one that may not run again.
-    const may = calls.map((id) => [id, isSame && this.uncertain.get(id) !== false] as const);
+    const may = this.unanswered
+      .filter(({ id }) => calls.includes(id))
+      .map(({ id, name }) => {
+        const isSame = isSameTool(before, this.#configuration, name);
+        return [id, isSame && this.uncertain.get(id) !== false] as const;
+      });
     this.uncertain.clear();
     for (const [id, mayRerun] of may) this.uncertain.set(id, mayRerun);
   }
@@ -252,6 +262,8 @@ const UNKNOWN: Configuration = {
   maxOutputTokens: undefined,
   stopAfterRepeats: undefined,
   runId: undefined,
+  checked: false,
+  permitted: false,
 };
 
 /**

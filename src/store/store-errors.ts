@@ -33,6 +33,10 @@ export function openError(location: string, error: unknown, isNew = false): Stor
 /** The store's error for a file that couldn't be read. A {@link StoreError} stays what it is. */
 export function readError(location: string, error: unknown): StoreError {
   if (error instanceof StoreError) return error;
+  if (codeOf(error) === 'EISDIR') {
+    const advice = 'it is a folder; name one of the files in it';
+    return new StoreError('failed', `${location}: ${advice}`, { cause: error });
+  }
   return new StoreError('failed', `${location}: it can't be read: ${messageOf(error)}`, {
     cause: error,
   });

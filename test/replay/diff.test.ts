@@ -620,7 +620,7 @@ describe('what is no run of ours', () => {
     ['transcript_astral_keys.jsonl', /no task can be read from it/],
     ['transcript_bom.jsonl', /no task can be read from it.*record 0: not_canonical/],
     ['ghost.jsonl', /there is no such file/],
-    ['.', /it can't be read/],
+    ['.', /it is a folder; name one of the files in it/],
   ])('%s', async (name, message) => {
     const ours = await recorded([DONE]);
     await expect(diff(ours, new URL(name, seeds))).rejects.toThrow(message);

@@ -60,6 +60,8 @@ function next({ turn, answered = 0, rules, now, repeats = 0 }: Situation): Next 
     manifest: [], // two characters of JSON
     system: undefined,
     runId: undefined,
+    checked: false,
+    permitted: false,
   });
   state.started('task');
   const landings = repeats > 0 ? repeats + 1 : 0;

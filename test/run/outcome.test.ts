@@ -242,9 +242,7 @@ describe('the record of an outcome', () => {
       manifest: [{ name: 'echo', description: 'echo', input_schema: { type: 'object' } }],
       budget: { steps: 50 },
     });
-    expect(
-      await head({ repeats: false, on: () => undefined, check: () => ({ ok: true }) }),
-    ).toEqual(plain);
+    expect(await head({ repeats: false, on: () => undefined })).toEqual(plain);
     const others: Partial<Options>[] = [
       { tools: [] },
       { tools: [{ ...echo, description: 'other' }] },
@@ -258,6 +256,8 @@ describe('the record of an outcome', () => {
       { model: model([DONE], { id: 'm2' }) },
       { model: model([DONE], { id: 'm', price: PRICE }) },
       { watchdog: { onStall: 'stop' } },
+      { check: () => ({ ok: true }) },
+      { permit: () => ({ decision: 'allow' }) },
     ];
     const heads = await Promise.all(others.map(head));
     expect(new Set([plain, ...heads].map((value) => JSON.stringify(value))).size).toBe(

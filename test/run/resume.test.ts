@@ -358,8 +358,14 @@ describe('the configuration', () => {
         budget: { steps: 5, usd: 1 },
         model: Object.assign(talking(turns), { price: { input: 1, output: 1 } }),
       },
-      ['budget.steps', 'budget.tokens', 'budget.usd', 'price'],
-      'budget.steps was 4 and is 5; budget.tokens was 9000 and is not there; budget.usd was not there and is 1',
+      ['budget.steps', 'budget.usd', 'price'],
+      'budget.steps was 4 and is 5; budget.usd was not there and is 1',
+    ],
+    [
+      'budget',
+      { budget: { tokens: undefined } },
+      ['budget.tokens'],
+      'budget.tokens was 9000 and is not there',
     ],
     ['system', { system: 'be long' }, ['system'], 'system was "be brief" and is "be long"'],
     ['sentinel', { sentinel: 'END' }, ['sentinel'], 'sentinel was'],
@@ -381,6 +387,40 @@ describe('the configuration', () => {
     expect(outcome.reason).toBe('no_tool_calls');
     const [resumption] = await payloads(path, 'resumed');
     expect(resumption?.['run'], part).toBeDefined();
+  });
+
+  test.each<[string, Partial<RunOptions>]>([
+    ['check', { check: () => ({ ok: true }) }],
+    ['permit', { permit: () => ({ decision: 'allow' }) }],
+  ])('a %s that is forgotten is a difference, and one that is new is none', async (part, extra) => {
+    const with_ = await cutAfter(3, { ...begun, ...extra });
+    const options = { model: talking(turns), tools };
+    const error = await journalError(resume(with_, options));
+    expect(error.message).toContain(`${part} was true and is not there`);
+    expect(await resumed(with_, { ...options, ...extra })).toMatchObject({
+      reason: 'no_tool_calls',
+    });
+    const without = await cutAfter(3, begun);
+    const more = { ...options, ...extra } as ResumeOptions;
+    expect(await resumed(without, more)).toMatchObject({ reason: 'no_tool_calls' });
+  });
+
+  test('a tool that is the same runs again although another changed', async () => {
+    const script: Step[] = [calls(call('t', {}, 'a'), call('u', {}, 'b')), DONE];
+    const ran: string[] = [];
+    const counted = (name: string, extra: object) =>
+      toolOf(name, (_args, { callId }) => ran.push(callId), { readOnly: true, ...extra });
+    const path = await cutAfter(2, {
+      model: talking(script),
+      tools: [counted('t', {}), counted('u', {})],
+    });
+    const outcome = await resumed(path, {
+      model: talking(script),
+      tools: [counted('t', {}), counted('u', { timeout: 5 })],
+      allow: ['tools'],
+    });
+    expect(ran).toEqual(['a', 'b', 'a']);
+    expect(outcome.resumed).toMatchObject({ interrupted: [{ id: 'b' }], rerun: [{ id: 'a' }] });
   });
 
   test('what is not given is as it was, and what is given the same is no difference', async () => {
@@ -437,6 +477,15 @@ describe('the configuration', () => {
     await expect(resume(path, { model: talking(turns), tools, allow })).rejects.toThrow(
       'allow must be a list of model, tools, budget',
     );
+    for (const [wrong, message] of [
+      [{ allow: 'budget' }, 'allow must be a list, of model'],
+      [{ alow: [] }, "unknown option 'alow'; resume takes allow, task, model"],
+      [{ transcript: path }, "unknown option 'transcript'"],
+      [{ resume: true }, "unknown option 'resume'"],
+    ] as const) {
+      const options = { model: talking(turns), tools, ...wrong } as never;
+      await expect(resume(path, options)).rejects.toThrow(message);
+    }
   });
 });
 
