@@ -4,7 +4,7 @@
  * @module
  */
 import { Option, type Command } from 'commander';
-import { JournalError, replay, type AnyTool } from '../index.ts';
+import { JournalError, replay, type ReplayOptions } from '../index.ts';
 import { StoreError } from '../store/index.ts';
 import { gatherTools, type BuiltIn } from './gather-tools.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
@@ -31,7 +31,7 @@ The loop is carried again with the recorded replies and answers: every decision,
 note and total is worked out anew, and every record must come out as the same bytes. No
 model is asked and no tool is run, unless --live-tools is given: then the tools of
 --tools and --with are really run on the recorded calls, WITH ALL THEIR EFFECTS, and the
-answers that changed are listed.
+answers that changed are listed. Without it, their definitions are compared.
 
 A folder stands for its *.jsonl files, at any depth. A run that has not ended is
 replayed as far as it goes.
@@ -69,7 +69,7 @@ async function replayAll(paths: readonly string[], flags: Flags, io: Io): Promis
       'a replay takes no model: the replies come from the record; leave --model out',
     );
   }
-  const tools = await liveTools(flags);
+  const tools = await givenTools(flags);
   const { out } = io;
   let worst: ExitStatus = 0;
   for (const path of paths) {
@@ -87,30 +87,22 @@ async function replayAll(paths: readonly string[], flags: Flags, io: Io): Promis
   return worst;
 }
 
-/** The tools that are run; undefined if none is. */
-async function liveTools(flags: Flags): Promise<readonly AnyTool[] | undefined> {
-  const { tools, with: sets } = flags;
-  const isNamed = tools.length > 0 || sets.length > 0;
-  if (flags.liveTools === true && !isNamed) {
-    throw new CommandError(
-      '--live-tools needs the tools to run: give --tools FILE or --with TOOLS',
-    );
-  }
-  if (flags.liveTools !== true && isNamed) {
-    throw new CommandError(
-      'a replay runs no tools; add --live-tools to run those of --tools and --with, effects and all',
-    );
-  }
-  return isNamed ? gatherTools(tools, sets, await rootFolder(flags.root)) : undefined;
+/** The tools that are compared, and run if it is asked for. */
+async function givenTools(flags: Flags): Promise<Pick<ReplayOptions, 'tools' | 'live'>> {
+  const { tools, with: sets, liveTools: live = false } = flags;
+  if (tools.length > 0 || sets.length > 0)
+    return { tools: await gatherTools(tools, sets, await rootFolder(flags.root)), live };
+  if (!live) return {};
+  throw new CommandError('--live-tools needs the tools to run: give --tools FILE or --with TOOLS');
 }
 
 async function replayOne(
   { file, problem }: Target,
-  tools: readonly AnyTool[] | undefined,
+  tools: Pick<ReplayOptions, 'tools' | 'live'>,
 ): Promise<Replayed> {
   if (problem !== undefined) return { problem };
   try {
-    const found = await replay(file, { tools });
+    const found = await replay(file, tools);
     const { fault } = found.verdict;
     if (fault === undefined || fault.reason === 'torn_tail') return found;
     const judged = await judgeOpen(file);
@@ -124,6 +116,5 @@ async function replayOne(
 
 function statusOf(replayed: Replayed): ExitStatus {
   if ('problem' in replayed) return 2;
-  const { ok, live } = replayed;
-  return ok && (live === undefined || live.changed.length === 0) ? 0 : 1;
+  return replayed.ok ? 0 : 1;
 }

@@ -107,9 +107,12 @@ export async function diff(
 }
 
 function compareConfigurations(a: RecordedRun, b: RecordedRun): readonly Difference[] | null {
-  if (a.configuration !== null && b.configuration !== null)
-    return differences(a.configuration, b.configuration);
-  return a.configuration === b.configuration ? [] : null;
+  if (a.configuration === null || b.configuration === null || a.last === null || b.last === null)
+    return a.configuration === b.configuration ? [] : null;
+  const begun = differences(a.configuration, b.configuration);
+  const names = new Set(begun.map(({ name }) => name));
+  // A resume may have changed it on the way.
+  return [...begun, ...differences(a.last, b.last).filter(({ name }) => !names.has(name))];
 }
 
 function comparedRun(run: RecordedRun, from: number): ComparedRun {

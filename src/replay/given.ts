@@ -7,7 +7,7 @@ import { type Configuration } from '../run/configuration.ts';
 import { differences, taskDifference, type Difference } from '../run/differences.ts';
 import { ModelError, type Model, type ModelRequest } from '../run/model.ts';
 import { type RunOptions } from '../run/options.ts';
-import { recordedOptions } from '../run/resume.ts';
+import { mergedWatchdog, recordedOptions } from '../run/resume.ts';
 import { prepare, type Settings } from '../run/settings.ts';
 
 /**
@@ -21,11 +21,13 @@ export interface ReplayOptions {
   readonly sentinel?: RunOptions['sentinel'];
   readonly maxOutputTokens?: RunOptions['maxOutputTokens'];
   readonly watchdog?: RunOptions['watchdog'];
-  /**
-   * Real tools, which are run on the recorded calls, effects and all. What they answer is compared with the
-   * record, and goes nowhere else.
-   */
+  /** Today's tools. Their definitions are compared with the recorded ones; they are not run. */
   readonly tools?: RunOptions['tools'];
+  /**
+   * Run the tools on the recorded calls, effects and all. What they answer is compared with the record, and goes
+   * nowhere else. Default false.
+   */
+  readonly live?: boolean;
   /** What isn't given counts as not there, as in a run, but for the task. Default false. */
   readonly whole?: boolean;
 }
@@ -39,10 +41,13 @@ const OPTIONS: { readonly [K in keyof Required<ReplayOptions>]: true } = {
   maxOutputTokens: true,
   watchdog: true,
   whole: true,
+  live: true,
 };
 
 /** @throws {TypeError} if one is unknown, or a model. */
 export function checkReplayOptions(options: ReplayOptions): void {
+  if (options.live === true && options.tools === undefined)
+    throw new TypeError('live needs the tools that are to run');
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(OPTIONS, name)) continue;
     throw new TypeError(
@@ -67,12 +72,13 @@ export function prepareGiven(
   options: ReplayOptions,
 ): Settings {
   const { price, model: id } = configuration;
-  const { whole = false, ...given } = options;
+  const { whole = false, live: _live, ...given } = options;
   const named = { id, ...(price === undefined ? {} : { price }) };
   const model: Model = Object.assign((request: ModelRequest) => NO_MODEL(request), named);
   const recorded = whole ? {} : recordedOptions(configuration);
   const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return prepare({ task, ...recorded, ...set, model });
+  const watchdog = whole ? given.watchdog : mergedWatchdog(configuration, given);
+  return prepare({ task, ...recorded, ...set, watchdog, model });
 }
 
 /** What differs, of what was given. */

@@ -3,12 +3,13 @@
  *
  * @module
  */
+import { sha256Hex } from '#sha256';
 import { executeCall, prepareCall } from '../run/call.ts';
 import { type RunContext } from '../run/context.ts';
 import { Cancellation } from '../run/deadline.ts';
 import { type TurnCall } from '../run/payloads.ts';
-import { type ToolResult } from '../run/result.ts';
 import { type Settings } from '../run/settings.ts';
+import { canonicalJson } from '../transcript/index.ts';
 import { type OnAnswer } from './recorded.ts';
 
 /** What a tool says to a call. */
@@ -16,6 +17,10 @@ export interface Said {
   readonly ok: boolean;
   /** Canonical JSON of the value, or the error. */
   readonly text: string;
+  /** SHA-256 of a result that was too large to keep, hex. */
+  readonly digest?: string;
+  /** Canonical JSON of the arguments that the tool got, where a schema changed them. */
+  readonly given?: string;
 }
 
 /** A call that a tool answers otherwise now. */
@@ -58,9 +63,19 @@ export function liveAnswers(settings: Settings): { onAnswer: OnAnswer; result: (
       }
       ran += 1;
       const { call } = recorded;
-      const was = { ok: recorded.ok, text: recorded.text };
-      const is = said(await runAgain({ ...context, settings }, call));
-      if (was.ok === is.ok && was.text === is.text) return;
+      const { ok, text, digest, given } = recorded;
+      const was = {
+        ok,
+        text,
+        ...(digest === undefined ? {} : { digest }),
+        ...(given === undefined ? {} : { given }),
+      };
+      // A system that honours idempotency keys must not give the old answer again.
+      const is = await runAgain(
+        { ...context, settings, origin: `replay of ${context.origin}` },
+        call,
+      );
+      if (canonicalJson(was) === canonicalJson(is)) return;
       changed.push({
         seq: context.store.head.count,
         call: { id: call.id, tool: call.name, arguments: call.raw ?? call.text },
@@ -72,12 +87,13 @@ export function liveAnswers(settings: Settings): { onAnswer: OnAnswer; result: (
   };
 }
 
-async function runAgain(context: RunContext, call: TurnCall): Promise<ToolResult> {
+async function runAgain(context: RunContext, call: TurnCall): Promise<Said> {
   const prepared = await prepareCall(context, call);
-  if (!prepared.ready) return prepared.result;
-  return executeCall(context, call, prepared, new Cancellation());
-}
-
-function said(result: ToolResult): Said {
-  return result.ok ? { ok: true, text: result.text } : { ok: false, text: result.error };
+  const result = prepared.ready
+    ? await executeCall(context, call, prepared, new Cancellation())
+    : prepared.result;
+  const given = prepared.given === undefined ? {} : { given: prepared.given };
+  if (result.ok) return { ok: true, text: result.text, ...given };
+  const digest = result.text === undefined ? {} : { digest: sha256Hex(result.text) };
+  return { ok: false, text: result.error, ...digest, ...given };
 }

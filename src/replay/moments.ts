@@ -57,6 +57,8 @@ export interface Moment {
 export interface RecordedRun extends ReadTranscript {
   readonly task: string;
   readonly configuration: Configuration | null;
+  /** As it was at the end: a resume may have changed it. */
+  readonly last: Configuration | null;
   readonly moments: readonly Moment[];
   /** Records about the process and not the run. */
   readonly resumed: number;
@@ -86,7 +88,8 @@ export async function readRun(from: string | URL | TranscriptStore): Promise<Rec
     else moments.push(momentOf(record, state));
   }
   if (head === undefined) throw noTask(read);
-  return { ...read, ...head, ...passed, moments };
+  const last = head.configuration === null ? null : (state?.configuration ?? null);
+  return { ...read, ...head, ...passed, last, moments };
 }
 
 function folded(

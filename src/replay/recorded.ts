@@ -7,6 +7,7 @@
 import { type NoTurn, type RunContext, type Source } from '../run/context.ts';
 import { type Now } from '../run/decide.ts';
 import { answer } from '../run/dispatch.ts';
+import { startedCalls } from '../run/journal.ts';
 import { type BudgetName } from '../run/budget.ts';
 import { type CheckResult, type StopReason } from '../run/outcome.ts';
 import {
@@ -20,6 +21,7 @@ import {
 } from '../run/payloads.ts';
 import { type RunState } from '../run/state.ts';
 import { isJsonObject, type JsonObject, type TranscriptRecord } from '../transcript/index.ts';
+import { impossible } from './possible.ts';
 import { isForeign, membersOf, type Tape } from './tape.ts';
 
 /** Is told of each recorded answer before it is written again. */
@@ -34,9 +36,12 @@ export function recordedSource(tape: Tape, state: RunState, onAnswer?: OnAnswer)
   return {
     async takeTurn(context) {
       const { own: next, payload } = tape;
-      if (next.kind === 'final') return noTurn(tape, payload);
+      if (next.kind === 'final') return noTurn(tape, payload, state);
       if (next.kind !== 'assistant') throw tape.diverged('the loop asks the model here');
       const turn = readTurn(payload);
+      const ids = turn.calls.map(({ id }) => id);
+      if (new Set(ids).size < ids.length || ids.some((id) => state.callIds.has(id)))
+        throw tape.diverged('the id of a call comes twice, and the loop would have given another');
       const written = turnPayload(turn, state.estimatedFor(turn));
       await context.record('assistant', { ...written, ...stamp() });
       state.turnTaken(turn);
@@ -44,13 +49,13 @@ export function recordedSource(tape: Tape, state: RunState, onAnswer?: OnAnswer)
     },
     async runStage(context, stage) {
       for (const call of stage) {
-        const recorded = recordedAnswer(tape, call);
+        const recorded = recordedAnswer(tape, call, state);
         await onAnswer?.(context, recorded);
         await answer(context, recorded);
       }
     },
     check: async () => recordedCheck(tape.payload),
-    now: () => moment(tape),
+    now: () => moment(tape, state),
     stamp,
   };
 }
@@ -60,7 +65,12 @@ export function handOver(tape: Tape, state: RunState): boolean {
   let found = false;
   for (const { kind, payload } of tape.foreign()) {
     found = true;
-    if (kind === 'resumed' && isJsonObject(payload)) state.resumed(readResumption(payload));
+    if (kind !== 'resumed' || !isJsonObject(payload)) continue;
+    const resumption = readResumption(payload);
+    const open = startedCalls(state).join();
+    if (open !== resumption.calls.join())
+      throw tape.divergedBefore(`the calls that may have been started are: ${open || 'none'}`);
+    state.resumed(resumption);
   }
   return found;
 }
@@ -73,9 +83,10 @@ const NO_TURN: ReadonlySet<unknown> = new Set<StopReason>([
   'time_budget',
 ]);
 
-function noTurn(tape: Tape, final: JsonObject): NoTurn {
+function noTurn(tape: Tape, final: JsonObject, { configuration }: RunState): NoTurn {
   const { reason, error } = final;
-  if (!NO_TURN.has(reason))
+  const isTimeless = reason === 'time_budget' && configuration.budget.seconds === undefined;
+  if (!NO_TURN.has(reason) || isTimeless)
     throw tape.diverged(`the loop goes on and asks the model, where the record stops`);
   const budget = recordedBudget(final);
   return {
@@ -97,12 +108,16 @@ function recordedBudget({ budget }: JsonObject): NoTurn['budget'] {
   };
 }
 
-function recordedAnswer(tape: Tape, call: TurnCall): Answer {
+function recordedAnswer(tape: Tape, call: TurnCall, state: RunState): Answer {
   const { own: next, payload } = tape;
   if (next.kind !== 'tool' || payload['call'] !== call.id)
     throw tape.diverged(`the answer to call ${call.id} (${call.name}) belongs here`);
   // Whether it gets a note is worked out again.
   const { note: _note, ...bare } = readAnswer(payload, call);
+  const why =
+    impossible(state, bare) ?? (isKeptAlone(tape) ? 'the run goes on after its end' : null);
+  if (why !== null)
+    throw tape.diverged(`the answer to call ${call.id} (${call.name}) can't be: ${why}`);
   return bare;
 }
 
@@ -119,7 +134,7 @@ const ABORTED: Now = { abort: { reason: 'aborted' }, seconds: 0 };
  * The moment of a decision. An abort and the end of the time are what no earlier record foretells: they are
  * taken from how the process ended, where nothing but answers to calls that its end kept from running are left.
  */
-function moment({ records, head }: Tape): Now {
+function moment({ records, head }: Tape, { configuration }: RunState): Now {
   let at = head.count;
   let kept: Now | null = null;
   for (; wasKept(records[at]); at += 1) kept = keptAt(records[at]) ?? kept;
@@ -128,6 +143,7 @@ function moment({ records, head }: Tape): Now {
   const isWithinTurn = records[head.count - 1]?.kind === 'tool';
   const isCutOff = after === undefined || isForeign(after);
   const end = after?.kind === 'final' ? endMoment(membersOf(after)) : NEUTRAL;
+  if (configuration.budget.seconds === undefined && end.seconds > 0) return NEUTRAL;
   // The end knows best why the run was aborted.
   if (kept !== null && (isWithinTurn || isCutOff) && end.abort === null) return kept;
   return end;
@@ -142,16 +158,29 @@ function endMoment({ reason, error, failed_attempts: attempts, ...final }: JsonO
   return { abort: null, seconds: recordedBudget(final)?.used ?? 0 };
 }
 
+/** Whether an answer says that the end kept its call from running, where no end comes. */
+function isKeptAlone({ records, head }: Tape): boolean {
+  if (keptAt(records[head.count]) === null) return false;
+  let at = head.count;
+  while (records[at]?.kind === 'tool') at += 1;
+  const after = records[at];
+  return after !== undefined && !isForeign(after) && after.kind !== 'final';
+}
+
 /** Whether an answer may be one that the end gave; of a call that is interrupted nobody can say. */
 function wasKept(record: TranscriptRecord | undefined): boolean {
   if (record?.kind !== 'tool') return false;
-  return membersOf(record)['failure'] === 'interrupted' || keptAt(record) !== null;
+  const { failure, permit, given } = membersOf(record);
+  const isBare = permit === undefined && given === undefined;
+  return (failure === 'interrupted' && isBare) || keptAt(record) !== null;
 }
 
 /** The moment at which a call's answer says that it was kept from running; null if it doesn't say so. */
 function keptAt(record: TranscriptRecord | undefined): Now | null {
-  const { failure, error } = membersOf(record);
+  const { failure, error, permit, given } = membersOf(record);
   if (failure !== 'not_run' || typeof error !== 'string') return null;
+  // It had been checked and permitted: the end came within its stage.
+  if (permit !== undefined || given !== undefined) return null;
   if (error === 'not run: the run was aborted') return ABORTED;
   const isTime = /^not run: the time budget of \S+ is used up$/.test(error);
   return isTime ? { abort: null, seconds: Infinity } : null;

@@ -4,7 +4,7 @@
  * @module
  */
 import { beginRun } from '../run/begin.ts';
-import { type Configuration } from '../run/configuration.ts';
+import { withManifest, type Configuration } from '../run/configuration.ts';
 import { type Difference } from '../run/differences.ts';
 import { JournalError, readJournal, type Journal } from '../run/journal.ts';
 import { carry } from '../run/loop.ts';
@@ -23,7 +23,7 @@ import {
 import { liveAnswers, type LiveAnswers } from './live-tools.ts';
 import { readVerified } from './read-verified.ts';
 import { handOver, recordedSource } from './recorded.ts';
-import { membersOf, Tape, type Divergence } from './tape.ts';
+import { isForeign, membersOf, Tape, type Divergence } from './tape.ts';
 
 /** What a replay found. */
 export interface Replay {
@@ -64,7 +64,7 @@ export async function replay(
   const journal = await readJournal(each(records), location);
   if (journal.state === null)
     throw new JournalError('unusable', `${location}: there is no task in it, so nothing to replay`);
-  const played = await play(new Tape(location, records), journal, options);
+  const played = await play(new Tape(location, records), journal, journal.state, options);
   const { sealed } = verdict;
   const isSame = played.divergence === undefined && (played.live?.changed ?? []).length === 0;
   return { ok: verdict.ok && isSame, sealed, verdict, ...played };
@@ -75,35 +75,58 @@ type Played = Pick<Replay, 'count' | 'divergence' | 'live' | 'differences'>;
 async function play(
   tape: Tape,
   { task, timed, origin }: Pick<Journal, 'task' | 'timed' | 'origin'>,
+  ended: RunState,
   options: ReplayOptions,
 ): Promise<Played> {
   const configuration = begunWith(tape);
-  const given = prepareGiven(task, configuration, options);
-  const live = options.tools === undefined ? undefined : liveAnswers(given);
-  const settings: Settings = {
-    ...prepare({ task, model: NO_MODEL }),
-    configuration,
-    timed,
-    repeats: tape.records.some((record) => membersOf(record)['note'] !== undefined),
-  };
-  const state = new RunState(withManifest(configuration, given));
+  const { configuration: last } = ended;
+  const given = prepareGiven(task, last, options);
+  const live = options.live === true ? liveAnswers(given) : undefined;
+  const settings: Settings = { ...prepare({ task, model: NO_MODEL }), configuration, timed };
+  const known = given.configuration.manifest ?? last.manifest;
+  const state = new RunState(
+    withManifest(configuration, options.tools === undefined ? last.manifest : known),
+  );
   const source = recordedSource(tape, state, live?.onAnswer);
   const parts = { settings, state, store: tape, source };
-  handOver(tape, state); // a repair of a torn first record comes before the task
-  await carry(parts, beginRun);
-  // As it was lived: each process went on from the state that the records before it had come to.
-  while (tape.divergence === undefined && handOver(tape, state)) {
-    await carry(parts, async (context) => {
-      context.origin = origin;
-    });
+  try {
+    handOver(tape, state); // a repair of a torn first record comes before the task
+    await carry({ ...parts, settings: { ...settings, repeats: hasNotes(tape) } }, beginRun);
+    // As it was lived: each process went on from the state that the records before it had come to.
+    while (tape.divergence === undefined && handOver(tape, state)) {
+      await carry(
+        { ...parts, settings: { ...settings, repeats: hasNotes(tape) } },
+        async (context) => {
+          context.origin = origin;
+        },
+      );
+    }
+  } catch (error) {
+    if (tape.divergence === undefined) throw error;
   }
   const divergence = tape.divergence ?? leftOver(tape);
+  if (divergence !== undefined && state.configuration.manifest === null) throw unknownTools(tape);
   return {
     count: tape.head.count,
-    ...(divergence === undefined ? {} : { divergence: explained(divergence, state) }),
+    ...(divergence === undefined ? {} : { divergence }),
     ...(live === undefined ? {} : { live: live.result() }),
-    differences: givenDifferences({ task, configuration }, given, options),
+    differences: givenDifferences({ task, configuration: last }, given, options),
   };
+}
+
+/** Whether repeats were noted by the process whose records come next: nothing else says it. */
+function hasNotes({ records, head }: Tape): boolean {
+  const end = records.findIndex((record, at) => at >= head.count && isForeign(record));
+  return records
+    .slice(head.count, end === -1 ? undefined : end)
+    .some((record) => membersOf(record)['note'] !== undefined);
+}
+
+function unknownTools({ location }: Tape): JournalError {
+  return new JournalError(
+    'unusable',
+    `${location}: it was recorded before tools were kept in the record, and the estimates of tokens in it need them: give the replay the tools that the run had`,
+  );
 }
 
 function begunWith({ records }: Tape): Configuration {
@@ -112,26 +135,12 @@ function begunWith({ records }: Tape): Configuration {
   return configuration;
 }
 
-/** Records from before manifests were kept hold a hash, which the right tools fulfil. */
-function withManifest(configuration: Configuration, given: Settings): Configuration {
-  const { tools, manifest } = given.configuration;
-  return configuration.manifest === null && tools === configuration.tools
-    ? { ...configuration, manifest }
-    : configuration;
-}
-
 /** Records that the loop, having ended, would not have written. */
 function leftOver({ next, head }: Tape): Divergence | undefined {
   if (next === undefined) return undefined;
   const { kind, payload } = next;
   const detail = `the run has ended, and a record of kind ${kind} follows`;
   return { seq: head.count, recorded: { kind, payload }, replayed: null, detail };
-}
-
-function explained(divergence: Divergence, { configuration }: RunState): Divergence {
-  if (configuration.manifest !== null) return divergence;
-  const detail = `${divergence.detail}. It was recorded before tools were kept in the record: estimates of tokens need the tools, given to the replay`;
-  return { ...divergence, detail };
 }
 
 async function* each<T>(items: readonly T[]): AsyncGenerator<T> {

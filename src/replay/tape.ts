@@ -86,6 +86,14 @@ export class Tape implements RecordWriter {
     return new StoreError('failed', `record ${head.count} came out otherwise: ${detail}`);
   }
 
+  /** The same for the record before: it was taken over, and should not be there as it is. */
+  divergedBefore(detail: string): StoreError {
+    const seq = this.head.count - 1;
+    const { kind = '', payload = {} } = this.records[seq] ?? {};
+    this.divergence ??= { seq, recorded: { kind, payload }, replayed: null, detail };
+    return new StoreError('failed', `record ${seq} came out otherwise: ${detail}`);
+  }
+
   #write(draft: Draft): RecordLine {
     const next = this.own;
     const line = encodeRecord(this.head, draft);

@@ -138,7 +138,10 @@ function interrupted(): ToolResult {
 }
 
 /** Whether a call that may have run already does no harm by running again, with the same idempotency key. */
-function isRepeatable({ readOnly, idempotent }: AnyTool): boolean {
+export function isRepeatable({
+  readOnly,
+  idempotent,
+}: Pick<AnyTool, 'readOnly' | 'idempotent'>): boolean {
   return readOnly === true || idempotent === true;
 }
 

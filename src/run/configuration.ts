@@ -14,6 +14,7 @@ import {
 } from '../transcript/index.ts';
 import { checkBudget, checkPrice, type Budget } from './budget.ts';
 import { type Price } from './model.ts';
+import { DEFAULT_MAX_RESULT_BYTES } from './tool.ts';
 import { codePoints } from './usage.ts';
 
 /** What bounds a run. */
@@ -48,24 +49,24 @@ export function manifestPoints({ manifest }: Configuration): number {
 
 /** Whether a tool's repeats are judged by the arguments alone. */
 export function comparedBy(configuration: Configuration, tool: string): 'result' | 'arguments' {
-  const entry = entryOf(configuration, tool);
+  const entry = toolNamed(configuration, tool);
   return entry?.['repeated_when'] === 'arguments' ? 'arguments' : 'result';
 }
 
 /** Whether a tool runs alone. */
 export function isSerial(configuration: Configuration, tool: string): boolean {
-  return entryOf(configuration, tool)?.['parallel'] === false;
+  return toolNamed(configuration, tool)?.['parallel'] === false;
 }
 
 /** Whether a successful call of a tool ends the run. */
 export function endsRun(configuration: Configuration, tool: string): boolean {
-  return entryOf(configuration, tool)?.['ends'] === true;
+  return toolNamed(configuration, tool)?.['ends'] === true;
 }
 
 /** Whether a tool is the same under two configurations. */
 export function isSameTool(a: Configuration, b: Configuration, tool: string): boolean {
   if (a.tools === b.tools) return true;
-  const [one, other] = [entryOf(a, tool), entryOf(b, tool)];
+  const [one, other] = [toolNamed(a, tool), toolNamed(b, tool)];
   if (one === undefined || other === undefined) return false;
   return canonicalJson(one) === canonicalJson(other);
 }
@@ -73,7 +74,8 @@ export function isSameTool(a: Configuration, b: Configuration, tool: string): bo
 /** Runs look tools up at every call, and their manifest never changes. */
 const ENTRIES = new WeakMap<readonly JsonObject[], ReadonlyMap<unknown, JsonObject>>();
 
-function entryOf({ manifest }: Configuration, tool: string): JsonObject | undefined {
+/** A tool's entry in the manifest. */
+export function toolNamed({ manifest }: Configuration, tool: string): JsonObject | undefined {
   if (manifest === null) return undefined;
   let entries = ENTRIES.get(manifest);
   if (entries === undefined) {
@@ -81,6 +83,24 @@ function entryOf({ manifest }: Configuration, tool: string): JsonObject | undefi
     ENTRIES.set(manifest, entries);
   }
   return entries.get(tool);
+}
+
+/** What a model or a resumed run depends on of each tool, as recorded. */
+export type Manifest = readonly JsonObject[];
+
+/** The configuration with a manifest that fulfils its hash, where it holds only the hash. */
+export function withManifest(configuration: Configuration, known: Manifest | null): Configuration {
+  const fits =
+    configuration.manifest === null &&
+    known !== null &&
+    manifestHash(known) === configuration.tools;
+  return fits ? { ...configuration, manifest: known } : configuration;
+}
+
+/** The limits of a tool, by its entry. */
+export function toolLimits(tool: JsonObject): { readonly maxResultBytes: number } {
+  const limit = tool['max_result_bytes'];
+  return { maxResultBytes: typeof limit === 'number' ? limit : DEFAULT_MAX_RESULT_BYTES };
 }
 
 /** The hash that stands for a manifest. */

@@ -4,6 +4,7 @@
  * @module
  */
 import { isJsonObject, type TranscriptRecord } from '../transcript/index.ts';
+import { type Manifest } from './configuration.ts';
 import { type Difference } from './differences.ts';
 import { decide } from './decide.ts';
 import { stages } from './dispatch.ts';
@@ -22,6 +23,8 @@ export interface Journal {
   /** How long the run took, between crash and resume not counted; 0 if records hold no times. */
   readonly seconds: number;
   readonly count: number;
+  /** Whether the record holds the tools' manifest, and not only its hash. */
+  readonly manifested: boolean;
 }
 
 /** A transcript can't be gone on with, or replayed, as it was asked. */
@@ -50,23 +53,26 @@ export class JournalError extends Error {
  * Reads a journal.
  *
  * @param location for messages.
+ * @param known the tools' manifest, for transcripts that hold only its hash.
  * @throws {JournalError} `unusable` at the first record that isn't one of this loop's.
  */
 export async function readJournal(
   records: AsyncIterable<TranscriptRecord>,
   location: string,
+  known: Manifest | null = null,
 ): Promise<Journal> {
   let state: RunState | null = null;
   let task = '';
   let origin = '';
   let timed = false;
+  let manifested = true;
   let count = 0;
   const watch = stopwatch();
   for await (const record of records) {
     const { kind, payload, hash, seq } = record;
     const isFirst = state === null && kind === 'user';
     try {
-      state = foldRecord(state, record);
+      state = foldRecord(state, record, known);
     } catch (error) {
       const problem = `${location}: record ${seq} (${kind}) isn't one that hashtape's loop writes: ${error instanceof Error ? publicText(error.message) : describeError(error)}`;
       throw new JournalError('unusable', problem, [], { cause: error });
@@ -77,11 +83,13 @@ export async function readJournal(
       task = typeof content === 'string' ? content : '';
       origin = hash;
       timed = typeof at === 'string';
+      manifested = isJsonObject(run) && run['manifest'] !== undefined;
     }
+    if (kind === 'resumed' && run !== undefined) manifested = true;
     watch.see(kind, at);
     count += 1;
   }
-  return { state, task, origin, timed, seconds: watch.seconds(), count };
+  return { state, task, origin, timed, seconds: watch.seconds(), count, manifested };
 }
 
 function foreign(location: string): JournalError {

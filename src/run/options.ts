@@ -189,7 +189,8 @@ function isObjectOrFunction(value: unknown): boolean {
   return isFunction(value) || (typeof value === 'object' && value !== null);
 }
 
-function isPlace(value: unknown): boolean {
+/** Whether something can be a transcript's place: a path, a URL or a store. */
+export function isPlace(value: unknown): boolean {
   return typeof value === 'string' || value instanceof URL || has(value, 'append', 'sync', 'head');
 }
 

@@ -20,7 +20,7 @@ import {
 } from './differences.ts';
 import { JournalError, readJournal, startedCalls, type Journal } from './journal.ts';
 import { carry } from './loop.ts';
-import { OPTION_NAMES, type RunOptions } from './options.ts';
+import { isPlace, OPTION_NAMES, type RunOptions } from './options.ts';
 import { type Outcome } from './outcome.ts';
 import { resumptionPayload, type Resumption } from './payloads.ts';
 import { prepare, type Settings } from './settings.ts';
@@ -55,13 +55,17 @@ export async function resume(
   transcript: string | URL | TranscriptStore,
   options: ResumeOptions,
 ): Promise<Outcome> {
+  checkResumeOptions(options);
+  if (!isPlace(transcript)) throw new TypeError('resume takes a path, a URL or a store');
+  const { model, tools } = options;
+  const { manifest } = prepare({ task: 'any', model, tools }).configuration;
   let plan: Plan | undefined;
   if (typeof transcript === 'string' || transcript instanceof URL) {
     const location = String(transcript);
     const store = await openTranscript(transcript, {
       recover: true,
       accept: async (records) => {
-        plan = planFor(await readJournal(records, location), options, location);
+        plan = planFor(await readJournal(records, location, manifest), options, location);
       },
     });
     return using(store, true, () => goOn(store, plan));
@@ -70,7 +74,7 @@ export async function resume(
     const { location } = transcript;
     if (transcript.head.sealed)
       throw new StoreError('sealed', `${location}: the run in it has ended; start a new one`);
-    const journal = await readJournal(readRecords(transcript), location);
+    const journal = await readJournal(readRecords(transcript), location, manifest);
     return goOn(transcript, planFor(journal, options, location));
   });
 }
@@ -115,7 +119,6 @@ async function recordResumption(
 
 function planFor(journal: Journal, options: ResumeOptions, location: string): Plan {
   const { allow = [], ...given } = options;
-  checkResumeOptions(options);
   const { state } = journal;
   if (state === null) {
     const { task } = given;
@@ -132,7 +135,12 @@ function planFor(journal: Journal, options: ResumeOptions, location: string): Pl
       : { ...configuration.budget, ...given.budget };
   // Either all records of a run hold times, or none.
   const settings = withOwnSignal({
-    ...prepare({ ...merged, budget, task: journal.task }),
+    ...prepare({
+      ...merged,
+      budget,
+      watchdog: mergedWatchdog(configuration, given),
+      task: journal.task,
+    }),
     timed: journal.timed,
   });
   const found = differences(configuration, settings.configuration);
@@ -141,10 +149,18 @@ function planFor(journal: Journal, options: ResumeOptions, location: string): Pl
     location,
   });
   // An old record holds no manifest, which what comes is to be judged by.
-  const isKept = found.length === 0 && configuration.manifest !== null;
+  const isKept = found.length === 0 && journal.manifested;
   const calls = startedCalls(state);
   const resumption = isKept ? { calls } : { calls, configuration: settings.configuration };
   return { settings, journal, resumption };
+}
+
+/** Silence is no part of the configuration, so that a limit on it leaves the rest as it was. */
+export function mergedWatchdog(
+  configuration: Configuration,
+  { watchdog }: Pick<RunOptions, 'watchdog'>,
+): RunOptions['watchdog'] {
+  return { ...recordedOptions(configuration).watchdog, ...watchdog };
 }
 
 /** The options that a configuration stands for. */

@@ -12,7 +12,9 @@ import {
   endsRun,
   isSameTool,
   manifestPoints,
+  withManifest,
   type Configuration,
+  type Manifest,
 } from './configuration.ts';
 import { type FailedAttempt, type Message } from './model.ts';
 import { type NamedCall } from './outcome.ts';
@@ -43,6 +45,8 @@ const NOT_CALLED: ReadonlySet<string> = new Set([
   'interrupted',
 ]);
 
+type Charged = readonly [usage: Turn['usage'], estimate: { input: number; output: number }];
+
 /** The state of a run. `decide` reads it; only records change it. */
 export class RunState {
   readonly messages: Message[] = [];
@@ -71,6 +75,8 @@ export class RunState {
   readonly rerun: NamedCall[] = [];
   #configuration: Configuration;
   #points = 0;
+  /** What was charged while no price was known: a resume may bring one. */
+  readonly #unpriced: Charged[] = [];
 
   constructor(configuration: Configuration) {
     this.#configuration = configuration;
@@ -87,6 +93,11 @@ export class RunState {
   /** The calls of the newest turn that have no answer yet. */
   get unanswered(): readonly TurnCall[] {
     return this.turn === null ? [] : this.turn.calls.slice(this.answered);
+  }
+
+  /** The next call to be answered, if there is one. */
+  get nextCall(): TurnCall | undefined {
+    return this.turn?.calls[this.answered];
   }
 
   /** What the next request's input comes to, by estimate. */
@@ -131,6 +142,11 @@ export class RunState {
     const [before, now] = [this.#configuration, configuration];
     this.#configuration = configuration;
     this.#points += manifestPoints(now) - manifestPoints(before);
+    if (now.price !== undefined) {
+      // What was spent before costs what it would now: nobody said otherwise.
+      for (const [usage, estimate] of this.#unpriced.splice(0))
+        this.nanoUsd += chargeFor(usage, estimate, now.price).nanoUsd;
+    }
     if (before.system === now.system) return;
     if (before.system !== undefined) {
       this.messages.shift();
@@ -221,18 +237,20 @@ export class RunState {
 
   #chargeAttempts(attempts: readonly FailedAttempt[]): void {
     for (const attempt of attempts) {
-      const charge = this.chargeForAttempt(attempt);
-      this.tokens += charge.tokens;
-      this.estimatedTokens += charge.estimated;
-      this.nanoUsd += charge.nanoUsd;
+      const { usage, streamed = 0 } = attempt;
+      if (usage === undefined) continue;
+      const output = streamed === 0 ? 0 : estimateTokens(streamed);
+      this.#charge(usage, { input: this.inputEstimate, output });
     }
   }
 
   #charge(usage: Turn['usage'], estimate: { input: number; output: number }): void {
-    const charge = chargeFor(usage, estimate, this.#configuration.price);
+    const { price } = this.#configuration;
+    const charge = chargeFor(usage, estimate, price);
     this.tokens += charge.tokens;
     this.estimatedTokens += charge.estimated;
     this.nanoUsd += charge.nanoUsd;
+    if (price === undefined) this.#unpriced.push([usage, estimate]);
   }
 
   #add(message: Message): void {
@@ -282,11 +300,13 @@ export function fold(
 /**
  * The state after a further record; null before the first that the loop writes.
  *
+ * @param known a manifest for transcripts that hold only the hash of theirs.
  * @throws {TypeError | RangeError} if its payload isn't one that the loop writes.
  */
 export function foldRecord(
   state: RunState | null,
   { kind, payload }: { readonly kind: string; readonly payload: unknown },
+  known: Manifest | null = null,
 ): RunState | null {
   // The transcript layer has checked that a payload is an object or an array.
   const members = payload as JsonObject;
@@ -296,7 +316,7 @@ export function foldRecord(
   }
   if (kind !== 'user') return null;
   const { task, configuration } = readHead(members);
-  const made = new RunState(configuration ?? UNKNOWN);
+  const made = new RunState(withManifest(configuration ?? UNKNOWN, known));
   made.started(task);
   return made;
 }
@@ -309,7 +329,7 @@ function applyRecord(state: RunState, kind: string, payload: JsonObject): void {
       state.turnTaken(readTurn(payload));
       break;
     case 'tool':
-      state.callAnswered(readAnswer(payload, state.unanswered[0]));
+      state.callAnswered(readAnswer(payload, state.nextCall));
       break;
     case 'resumed':
       state.resumed(readResumption(payload));

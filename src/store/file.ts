@@ -62,7 +62,7 @@ export async function createTranscript(
     if (held.file.stat().size > 0) {
       throw new StoreError(
         'exists',
-        `${location}: there is a transcript already; choose another path, or delete it`,
+        `${location}: there is a transcript already; go on with it by resuming it, choose another path, or delete it`,
       );
     }
     // fsync(2): syncing a file doesn't make its name in the folder durable.

@@ -32,7 +32,7 @@ export async function expectReplay(transcript: string | URL, job?: GoldenJob): P
 function comparable(job: GoldenJob): ReplayOptions {
   const { task, system, tools, budget, sentinel, maxOutputTokens, watchdog } = job;
   const given = { task, system, tools, budget, sentinel, maxOutputTokens, watchdog };
-  return { ...given, whole: true };
+  return { ...given, whole: true, live: tools !== undefined };
 }
 
 function problems({ verdict, sealed, divergence, differences, live }: Replay): string[] {

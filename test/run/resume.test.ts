@@ -370,7 +370,12 @@ describe('the configuration', () => {
     ['system', { system: 'be long' }, ['system'], 'system was "be brief" and is "be long"'],
     ['sentinel', { sentinel: 'END' }, ['sentinel'], 'sentinel was'],
     ['maxOutputTokens', { maxOutputTokens: 5 }, ['max_output_tokens'], 'was 500 and is 5'],
-    ['watchdog', { watchdog: {} }, ['stop_after_repeats'], 'was 7 and is not there'],
+    [
+      'watchdog',
+      { watchdog: { onStall: 'warn' } },
+      ['stop_after_repeats'],
+      'was 7 and is not there',
+    ],
     ['runId', { runId: 'r2' }, ['id'], 'id was "r1" and is "r2"'],
   ])('another %s is an error that names it, unless allowed', async (part, other, names, words) => {
     const path = await cutAfter(3, begun);
@@ -470,9 +475,6 @@ describe('the configuration', () => {
 
   test('allow takes the parts that there are', async () => {
     const allow = ['budgets'] as never;
-    await expect(resume(newPath(), { model: talking(turns), allow })).rejects.toThrow(
-      /no such file/,
-    );
     const path = await cutAfter(3, begun);
     await expect(resume(path, { model: talking(turns), tools, allow })).rejects.toThrow(
       'allow must be a list of model, tools, budget',
@@ -601,4 +603,25 @@ describe('run with resume', () => {
       expect(error.message).toContain('no task was recorded in it');
     }
   });
+});
+
+test('a price that comes with the resume is that of all turns', async () => {
+  const turns: Step[] = [1, 2, 3, 4].map((n) => calls(call('t', { n }))).concat([DONE as never]);
+  const tools = [toolOf('t', () => 1, { readOnly: true })];
+  const path = await cutAfter(5, { model: talking(turns), tools });
+  const price = { input: 100, output: 100 };
+  const outcome = await resumed(path, {
+    model: Object.assign(talking(turns), { price }),
+    tools,
+    budget: { usd: 0.04 },
+    allow: ['price', 'budget'],
+  });
+  // 110 tokens a turn, at 0.0001 each: the fourth turn overruns.
+  expect(outcome).toMatchObject({ reason: 'cost_budget', spent: { usd: 0.044, steps: 4 } });
+});
+
+test.each([[5], [null], [{}]])('resume(%j) is told what it takes', async (place) => {
+  await expect(resume(place as never, { model: talking([DONE]) })).rejects.toThrow(
+    'resume takes a path, a URL or a store',
+  );
 });
