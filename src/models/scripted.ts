@@ -89,7 +89,7 @@ export function scripted(script: Script, options: ScriptedOptions = {}): Scripte
 
   async function answer(request: ModelRequest): Promise<ModelReply> {
     // A resumed run's conversation has turns already: the script goes on behind them.
-    if (requests.length === 0) begun = turnsIn(request);
+    if (requests.length === 0) begun = turnsIn(request, turns);
     const index = begun + requests.length;
     requests.push(snapshot(request));
     const turn = await turnAt(index, request);
@@ -180,8 +180,25 @@ function problemWith(error: unknown): string {
   return code === 'ENOENT' ? 'there is no such file' : `can't be read (${code})`;
 }
 
-function turnsIn({ messages }: ModelRequest): number {
-  return messages.filter(({ role }) => role === 'assistant').length;
+/** How many of the script's turns a conversation holds; others may stand between them, as an episode's looks do. */
+function turnsIn({ messages }: ModelRequest, turns: readonly ReadTurn[] | null): number {
+  let count = 0;
+  for (const message of messages) {
+    if (message.role !== 'assistant') continue;
+    const turn = turns?.[count];
+    if (turns === null || (turn !== undefined && isTurn(message, turn))) count += 1;
+  }
+  return count;
+}
+
+function isTurn(
+  { content, toolCalls }: Extract<Message, { role: 'assistant' }>,
+  turn: ReadTurn,
+): boolean {
+  const calls = turn.tool_calls ?? [];
+  const isSame =
+    calls.length === toolCalls.length && (turn.content ?? '').toWellFormed() === content;
+  return isSame && calls.every(({ name }, at) => name.toWellFormed() === toolCalls[at]?.name);
 }
 
 /** The turns that a script's function makes. */

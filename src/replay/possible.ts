@@ -7,15 +7,21 @@ import { isRepeatable } from '../run/call.ts';
 import { toolLimits, toolNamed } from '../run/configuration.ts';
 import { type Answer } from '../run/payloads.ts';
 import { type RunState } from '../run/state.ts';
+import { type JsonObject } from '../transcript/index.ts';
 
 /** Why the loop would not have given this answer, or null. */
 export function impossible(state: RunState, answer: Answer): string | null {
-  const { call, ok, failure, permit, text } = answer;
+  const { ok, failure, permit } = answer;
   if (ok !== (failure === undefined)) return 'an answer is a value, or a failure with its kind';
   if ((failure === 'denied') !== (permit?.decision === 'deny'))
     return 'what policy denies is answered `denied`, and nothing else is';
   if (KEPT.has(failure)) return keptWrongly(state, answer);
-  if (state.configuration.manifest === null) return null;
+  return state.configuration.manifest === null ? null : saidWrongly(state, answer);
+}
+
+/** What the tool's own entry in the manifest rules out. */
+function saidWrongly(state: RunState, answer: Answer): string | null {
+  const { call, failure } = answer;
   const tool = toolNamed(state.configuration, call.name);
   if ((tool === undefined) !== (failure === 'unknown_tool'))
     return `there is ${tool === undefined ? 'no' : 'a'} tool '${call.name}' in the manifest`;
@@ -24,6 +30,10 @@ export function impossible(state: RunState, answer: Answer): string | null {
     return 'its arguments can not be read, so no tool can have answered';
   if (CALLED.has(failure) && state.uncertain.has(call.id) && !mayRerun(state, answer))
     return 'it may have run before the resume, and may not run again';
+  return overLimit(tool, answer);
+}
+
+function overLimit(tool: JsonObject, { ok, text }: Answer): string | null {
   const { maxResultBytes } = toolLimits(tool);
   const bytes = ok ? new TextEncoder().encode(text).length : 0;
   return bytes > maxResultBytes ? `its value is over the limit of ${maxResultBytes} bytes` : null;

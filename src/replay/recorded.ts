@@ -142,19 +142,21 @@ function moment({ records, head }: Tape, { configuration }: RunState): Now {
   // Within a turn what is decided is whether its next calls run; and a process may be cut off at its end.
   const isWithinTurn = records[head.count - 1]?.kind === 'tool';
   const isCutOff = after === undefined || isForeign(after);
-  const end = after?.kind === 'final' ? endMoment(membersOf(after)) : NEUTRAL;
-  if (configuration.budget.seconds === undefined && end.seconds > 0) return NEUTRAL;
+  const end = after?.kind === 'final' ? endMoment(membersOf(after), configuration) : NEUTRAL;
   // The end knows best why the run was aborted.
   if (kept !== null && (isWithinTurn || isCutOff) && end.abort === null) return kept;
   return end;
 }
 
-function endMoment({ reason, error, failed_attempts: attempts, ...final }: JsonObject): Now {
+function endMoment(
+  { reason, error, failed_attempts: attempts, ...final }: JsonObject,
+  { budget }: RunState['configuration'],
+): Now {
   // Attempts are only made where the loop went on to ask.
   if (attempts !== undefined) return NEUTRAL;
   if (reason === 'aborted' || reason === 'stalled')
     return { abort: { reason, ...(typeof error === 'string' ? { error } : {}) }, seconds: 0 };
-  if (reason !== 'time_budget') return NEUTRAL;
+  if (reason !== 'time_budget' || budget.seconds === undefined) return NEUTRAL;
   return { abort: null, seconds: recordedBudget(final)?.used ?? 0 };
 }
 

@@ -7,7 +7,8 @@ import { beginRun } from '../run/begin.ts';
 import { withManifest, type Configuration } from '../run/configuration.ts';
 import { type Difference } from '../run/differences.ts';
 import { JournalError, readJournal, type Journal } from '../run/journal.ts';
-import { carry } from '../run/loop.ts';
+import { type RunContext } from '../run/context.ts';
+import { carry, type Parts } from '../run/loop.ts';
 import { readHead } from '../run/payloads.ts';
 import { prepare, type Settings } from '../run/settings.ts';
 import { RunState } from '../run/state.ts';
@@ -83,27 +84,11 @@ async function play(
   const given = prepareGiven(task, last, options);
   const live = options.live === true ? liveAnswers(given) : undefined;
   const settings: Settings = { ...prepare({ task, model: NO_MODEL }), configuration, timed };
-  const known = given.configuration.manifest ?? last.manifest;
-  const state = new RunState(
-    withManifest(configuration, options.tools === undefined ? last.manifest : known),
-  );
+  const known =
+    last.manifest ?? (options.tools === undefined ? null : given.configuration.manifest);
+  const state = new RunState(withManifest(configuration, known));
   const source = recordedSource(tape, state, live?.onAnswer);
-  const parts = { settings, state, store: tape, source };
-  try {
-    handOver(tape, state); // a repair of a torn first record comes before the task
-    await carry({ ...parts, settings: { ...settings, repeats: hasNotes(tape) } }, beginRun);
-    // As it was lived: each process went on from the state that the records before it had come to.
-    while (tape.divergence === undefined && handOver(tape, state)) {
-      await carry(
-        { ...parts, settings: { ...settings, repeats: hasNotes(tape) } },
-        async (context) => {
-          context.origin = origin;
-        },
-      );
-    }
-  } catch (error) {
-    if (tape.divergence === undefined) throw error;
-  }
+  await relive(tape, { settings, state, store: tape, source }, origin);
   const divergence = tape.divergence ?? leftOver(tape);
   if (divergence !== undefined && state.configuration.manifest === null) throw unknownTools(tape);
   return {
@@ -112,6 +97,23 @@ async function play(
     ...(live === undefined ? {} : { live: live.result() }),
     differences: givenDifferences({ task, configuration: last }, given, options),
   };
+}
+
+/** As it was lived: each process went on from the state that the records before it had come to. */
+async function relive(tape: Tape, parts: Parts, origin: string): Promise<void> {
+  const process = (begin: (context: RunContext) => Promise<void>): Promise<unknown> =>
+    carry({ ...parts, settings: { ...parts.settings, repeats: hasNotes(tape) } }, begin);
+  try {
+    handOver(tape, parts.state); // a repair of a torn first record comes before the task
+    await process(beginRun);
+    while (tape.divergence === undefined && handOver(tape, parts.state)) {
+      await process(async (context) => {
+        context.origin = origin;
+      });
+    }
+  } catch (error) {
+    if (tape.divergence === undefined) throw error;
+  }
 }
 
 /** Whether repeats were noted by the process whose records come next: nothing else says it. */

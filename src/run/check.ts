@@ -17,7 +17,7 @@ export async function checkSuccess(
   reason: StopReason,
 ): Promise<CheckResult | null> {
   const { check, clock, signal } = context.settings;
-  if (check === undefined || reason === 'aborted') return null;
+  if (check === undefined || isAborted(reason, signal)) return null;
   context.emit?.({ type: 'check-start', reason });
   const cancellation = new Cancellation();
   const answer = context.state.turn?.content ?? '';
@@ -36,6 +36,11 @@ export async function checkSuccess(
   } catch (error) {
     return { ok: false, detail: `the check raised ${describeError(error)}` };
   }
+}
+
+/** A stall may end a run as an abort does, or as a budget does. */
+function isAborted(reason: StopReason, signal: AbortSignal | undefined): boolean {
+  return reason === 'aborted' || signal?.aborted === true;
 }
 
 /** Only `ok: true` is success. */

@@ -69,14 +69,9 @@ export async function readJournal(
   let count = 0;
   const watch = stopwatch();
   for await (const record of records) {
-    const { kind, payload, hash, seq } = record;
+    const { kind, payload, hash } = record;
     const isFirst = state === null && kind === 'user';
-    try {
-      state = foldRecord(state, record, known);
-    } catch (error) {
-      const problem = `${location}: record ${seq} (${kind}) isn't one that hashtape's loop writes: ${error instanceof Error ? publicText(error.message) : describeError(error)}`;
-      throw new JournalError('unusable', problem, [], { cause: error });
-    }
+    state = folded(state, record, { location, known });
     const { content, run, at } = isJsonObject(payload) ? payload : {};
     if (isFirst) {
       if (run === undefined) throw foreign(location);
@@ -90,6 +85,21 @@ export async function readJournal(
     count += 1;
   }
   return { state, task, origin, timed, seconds: watch.seconds(), count, manifested };
+}
+
+function folded(
+  state: RunState | null,
+  record: TranscriptRecord,
+  { location, known }: { location: string; known: Manifest | null },
+): RunState | null {
+  try {
+    return foldRecord(state, record, known);
+  } catch (error) {
+    const { seq, kind } = record;
+    const why = error instanceof Error ? publicText(error.message) : describeError(error);
+    const problem = `${location}: record ${seq} (${kind}) isn't one that hashtape's loop writes: ${why}`;
+    throw new JournalError('unusable', problem, [], { cause: error });
+  }
 }
 
 function foreign(location: string): JournalError {

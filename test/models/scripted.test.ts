@@ -142,6 +142,13 @@ test('unknown options are refused, and an abort counts', async () => {
   });
 });
 
+const spoken = (content: string, ...names: string[]): Message => ({
+  role: 'assistant',
+  content,
+  toolCalls: names.map((name, at) => ({ id: `${at}`, name, arguments: {} })),
+});
+const call = (name: string) => ({ name, arguments: {} });
+
 describe('requests', () => {
   const user: Message = { role: 'user', content: 'task' };
   const said: Message = { role: 'assistant', content: 'a', toolCalls: [] };
@@ -171,10 +178,17 @@ describe('requests', () => {
   });
 
   test('of a conversation that has turns already: the script goes on behind them', async () => {
-    const model = scripted(['1', '2', '3']);
-    expect((await model(request({ messages: [user, said, user] }))).content).toBe('2');
-    expect((await model(request({ messages: [user, said, user, said] }))).content).toBe('3');
+    const script = ['1', { content: '2', tool_calls: [call('a')] }, '3'];
+    // A turn that isn't the script's is passed over.
+    const past = [user, spoken('', 'look'), spoken('1'), user, spoken('2', 'a')];
+    const model = scripted(script);
+    expect((await model(request({ messages: past }))).content).toBe('3');
     expect(() => model.finish()).not.toThrow();
+    const other = scripted(script);
+    const unlike = [spoken('2', 'a'), spoken('1', 'a'), spoken('1'), spoken('2', 'b')];
+    expect((await other(request({ messages: unlike }))).content).toBe('2');
+    const made = scripted((_request, index) => `${index}`);
+    expect((await made(request({ messages: past }))).content).toBe('3');
   });
 });
 

@@ -57,24 +57,24 @@ describe('replay', () => {
 });
 
 const testdata = new URL('../testdata/', import.meta.url);
-const old = new URL('v1/', testdata);
+const v1 = new URL('v1/', testdata);
 const recording: Recording = JSON.parse(
   readFileSync(new URL('samples/tau-bench/public-gpt4o-airline-109.json', testdata), 'utf8'),
 );
 
 describe('old transcripts replay', () => {
-  test.each(readdirSync(old).filter((name) => name.endsWith('.jsonl')))('%s', async (name) => {
-    const count = readFileSync(new URL(name, old), 'utf8').trimEnd().split('\n').length;
+  test.each(readdirSync(v1).filter((name) => name.endsWith('.jsonl')))('%s', async (name) => {
+    const count = readFileSync(new URL(name, v1), 'utf8').trimEnd().split('\n').length;
     // This one holds estimates, and only the hash of the tools that are part of them.
     const tools = name === 'recorded-tau-bench.jsonl' ? recordedTools(recording) : undefined;
-    const again = await replay(new URL(name, old), { tools });
+    const again = await replay(new URL(name, v1), { tools });
     expect(again.divergence).toBeUndefined();
     expect(again).toMatchObject({ ok: true, count });
     if (tools !== undefined) expect(again).toMatchObject({ differences: [] });
   });
 
   test('or say what is missing', async () => {
-    const file = new URL('recorded-tau-bench.jsonl', old);
+    const file = new URL('recorded-tau-bench.jsonl', v1);
     await expect(replay(file)).rejects.toThrow(/give the replay the tools that the run had$/);
     const others = { tools: [toolOf('t', () => 1)] };
     await expect(replay(file, others)).rejects.toMatchObject({ code: 'unusable' });
@@ -97,7 +97,7 @@ describe('old transcripts replay', () => {
         const { run: bound, ...rest } = payload as { run?: { manifest?: unknown } };
         const { manifest: _manifest, ...old } = bound ?? {};
         const draft = bound === undefined ? rest : { ...rest, run: old };
-        await store.append([{ kind, payload: draft as JsonObject }]);
+        await store.append([{ kind, payload: draft }]);
       }
       const outcome = await resume(store, { model: talking, tools });
       expect(outcome.spent.tokens, `after ${count} records`).toBe(spent.tokens);
@@ -106,19 +106,31 @@ describe('old transcripts replay', () => {
   });
 });
 
+/** A script of one turn with these calls, and the end. */
+const asked = (...toolCalls: ReplyCall[]) => [calls(...toolCalls), DONE];
+
+type Forge = (drafts: Draft[]) => void;
+
+/** Sets members of a record's payload; undefined takes one out. */
+const set =
+  (seq: number, members: object): Forge =>
+  (drafts) => {
+    const { kind = '', payload = {} } = drafts[seq] ?? {};
+    drafts[seq] = {
+      kind,
+      payload: JSON.parse(JSON.stringify(Object.assign({}, payload, members))),
+    };
+  };
+
 describe('a record that the loop can not have written', () => {
   const tools = [
     toolOf('t', () => 1),
     toolOf('reads', () => 'x', { readOnly: true }),
     toolOf('small', () => 'x', { maxResultBytes: 50 }),
   ];
-  const asked = (...toolCalls: ReplyCall[]) => [calls(...toolCalls), DONE];
 
   /** Runs, changes what is recorded, writes it anew with hashes that are right, and replays that. */
-  async function forged(
-    options: Partial<RunOptions>,
-    forge: (drafts: Draft[]) => void,
-  ): Promise<string> {
+  async function forged(options: Partial<RunOptions>, forge: Forge): Promise<string> {
     const store = memoryStore();
     await run({ task: 'x', model: model(asked(call('t'))), tools, ...options, transcript: store });
     const drafts = (await recordsOf(store)).map(({ kind, payload }) => ({
@@ -132,20 +144,7 @@ describe('a record that the loop can not have written', () => {
     expect(ok).toBe(false);
     return `${divergence?.seq}: ${divergence?.detail}`;
   }
-  const set = (seq: number, members: object) => (drafts: Draft[]) => {
-    drafts[seq] = {
-      kind: drafts[seq]!.kind,
-      payload: { ...drafts[seq]!.payload, ...members } as JsonObject,
-    };
-  };
-  const without =
-    (seq: number, name: string, members: object = {}) =>
-    (drafts: Draft[]) => {
-      set(seq, members)(drafts);
-      Reflect.deleteProperty(drafts[seq]!.payload, name);
-    };
-
-  test.each<[string, Partial<RunOptions>, (drafts: Draft[]) => void, RegExp]>([
+  test.each<[string, Partial<RunOptions>, Forge, RegExp]>([
     [
       'a denied call that ran',
       { permit: () => ({ decision: 'allow' }) },
@@ -155,19 +154,19 @@ describe('a record that the loop can not have written', () => {
     [
       'a tool that is not there',
       { model: model(asked(call('nope'))) },
-      without(2, 'error', { ok: true, value: 1, failure: undefined }),
+      set(2, { error: undefined, ok: true, value: 1, failure: undefined }),
       /^2: .*no tool 'nope'/,
     ],
     [
       'a tool that is there, called unknown',
       {},
-      without(2, 'value', { ok: false, error: 'x', failure: 'unknown_tool' }),
+      set(2, { value: undefined, ok: false, error: 'x', failure: 'unknown_tool' }),
       /^2: .*a tool 't' in the manifest/,
     ],
     [
       'arguments that nobody can read',
       { model: model(asked(call('t', '{bad'))) },
-      without(2, 'error', { ok: true, value: 1, failure: undefined }),
+      set(2, { error: undefined, ok: true, value: 1, failure: undefined }),
       /^2: .*can not be read/,
     ],
     [
@@ -180,19 +179,25 @@ describe('a record that the loop can not have written', () => {
     [
       'an abort after which it goes on',
       {},
-      without(2, 'value', { ok: false, error: 'not run: the run was aborted', failure: 'not_run' }),
+      set(2, {
+        value: undefined,
+        ok: false,
+        error: 'not run: the run was aborted',
+        failure: 'not_run',
+      }),
       /^2: .*goes on after its end/,
     ],
     [
       'a call that nothing kept from running',
       {},
-      without(2, 'value', { ok: false, error: 'not run: I felt like it', failure: 'not_run' }),
+      set(2, { value: undefined, ok: false, error: 'not run: I felt like it', failure: 'not_run' }),
       /^2: .*nothing kept it/,
     ],
     [
       'a crash that was not',
       {},
-      without(2, 'value', {
+      set(2, {
+        value: undefined,
         ok: false,
         error: 'interrupted: effect unknown',
         failure: 'interrupted',
@@ -215,13 +220,7 @@ describe('a record that the loop can not have written', () => {
       /^3: the id of a call comes twice/,
     ],
   ])('%s', async (_name, options, forge, expected) => {
-    // JSON has no undefined: a member that is to go is taken out.
-    const clean = (drafts: Draft[]): void => {
-      forge(drafts);
-      for (const [i, { kind, payload }] of drafts.entries())
-        drafts[i] = { kind, payload: JSON.parse(JSON.stringify(payload)) };
-    };
-    expect(await forged(options, clean)).toMatch(expected);
+    expect(await forged(options, forge)).toMatch(expected);
   });
 
   test.each<[string, string[], object | null, RegExp]>([
@@ -245,12 +244,7 @@ describe('a record that the loop can not have written', () => {
         name: 't',
         ...(answer ?? { ok: false, error: 'interrupted: effect unknown', failure: 'interrupted' }),
       };
-      drafts.splice(
-        2,
-        1,
-        { kind: 'resumed', payload: { calls: open } },
-        { kind: 'tool', payload: payload as JsonObject },
-      );
+      drafts.splice(2, 1, { kind: 'resumed', payload: { calls: open } }, { kind: 'tool', payload });
     });
     expect(seen).toMatch(expected);
   });

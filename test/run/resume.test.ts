@@ -398,11 +398,11 @@ describe('the configuration', () => {
     ['check', { check: () => ({ ok: true }) }],
     ['permit', { permit: () => ({ decision: 'allow' }) }],
   ])('a %s that is forgotten is a difference, and one that is new is none', async (part, extra) => {
-    const with_ = await cutAfter(3, { ...begun, ...extra });
+    const bound = await cutAfter(3, { ...begun, ...extra });
     const options = { model: talking(turns), tools };
-    const error = await journalError(resume(with_, options));
+    const error = await journalError(resume(bound, options));
     expect(error.message).toContain(`${part} was true and is not there`);
-    expect(await resumed(with_, { ...options, ...extra })).toMatchObject({
+    expect(await resumed(bound, { ...options, ...extra })).toMatchObject({
       reason: 'no_tool_calls',
     });
     const without = await cutAfter(3, begun);
@@ -606,7 +606,7 @@ describe('run with resume', () => {
 });
 
 test('a price that comes with the resume is that of all turns', async () => {
-  const turns: Step[] = [1, 2, 3, 4].map((n) => calls(call('t', { n }))).concat([DONE as never]);
+  const turns: Step[] = [1, 2, 3, 4].map((n) => calls(call('t', { n }))).concat([DONE]);
   const tools = [toolOf('t', () => 1, { readOnly: true })];
   const path = await cutAfter(5, { model: talking(turns), tools });
   const price = { input: 100, output: 100 };

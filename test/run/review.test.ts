@@ -528,22 +528,22 @@ test('no path reaches a model in the texts of a thrown object', async () => {
   );
 });
 
-describe('an abort', () => {
-  const abortedWith = async (...reason: unknown[]) => {
-    const controller = new AbortController();
-    const store = memoryStore();
-    const outcome = await run({
-      task: 'x',
-      transcript: store,
-      signal: controller.signal,
-      tools: [toolOf('t', () => controller.abort(...reason), { parallel: false }), echo],
-      // The second call is a stage of its own, which the abort keeps from running.
-      model: model([calls(call('t'), call('echo')), DONE]),
-    });
-    expect(await replay(store)).toMatchObject({ ok: true, sealed: true });
-    return outcome;
-  };
+const abortedWith = async (...reason: unknown[]) => {
+  const controller = new AbortController();
+  const store = memoryStore();
+  const outcome = await run({
+    task: 'x',
+    transcript: store,
+    signal: controller.signal,
+    tools: [toolOf('t', () => controller.abort(...reason), { parallel: false }), echo],
+    // The second call is a stage of its own, which the abort keeps from running.
+    model: model([calls(call('t'), call('echo')), DONE]),
+  });
+  expect(await replay(store)).toMatchObject({ ok: true, sealed: true });
+  return outcome;
+};
 
+describe('an abort', () => {
   test.each<[string, unknown[], object]>([
     ['nothing', [], { reason: 'aborted' }],
     [

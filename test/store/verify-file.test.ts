@@ -209,6 +209,6 @@ describe('readRecords', () => {
     const folder = newPath('folder');
     mkdirSync(folder);
     const error = await storeError(recordsOf(folder), 'failed');
-    expect(error.message).toContain('EISDIR');
+    expect(error.message).toContain('it is a folder; name one of the files in it');
   });
 });
