@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { constants, rmSync } from 'node:fs';
+import { constants } from 'node:fs';
 import {
   createVerifier,
   EMPTY_HEAD,
@@ -11,14 +11,14 @@ import {
   type TranscriptRecord,
   type Verdict,
 } from '../transcript/index.ts';
-import { FileStore, type Durability, type Held } from './file-store.ts';
-import { identityOf, nodeFileSystem, type FileSystem, type OpenFile } from './filesystem.ts';
-import { takeLock } from './lock.ts';
+import { type Durability } from './append-file.ts';
+import { FileStore } from './file-store.ts';
+import { nodeFileSystem, type FileSystem, type OpenFile } from './filesystem.ts';
+import { holding, newParents } from './hold.ts';
 import { pieces } from './pieces.ts';
-import { createParents, pathText, realPath, removeParents } from './place.ts';
+import { pathText, removeParents } from './place.ts';
 import { recordsIn } from './read.ts';
 import { cutTornTail } from './recover.ts';
-import { codeOf, messageOf, openError } from './store-errors.ts';
 import { StoreError, type TranscriptStore } from './store.ts';
 
 /** How a transcript file is written. */
@@ -114,7 +114,7 @@ export async function openTranscript(
     if (fault === undefined) return new FileStore(held, durability, head, size);
     const repair = await cutTornTail(held, size);
     const store = new FileStore(held, durability, head, repair.size);
-    await store.append([repair.record]);
+    await store.append([{ kind: 'recovered', payload: { ...repair.torn } }]);
     await store.sync();
     return store;
   });
@@ -134,8 +134,12 @@ async function* firstRecords(file: OpenFile, count: number): AsyncGenerator<Tran
   }
 }
 
-/** A misspelt option would be a promise that isn't kept. */
-function checkFileOptions(options: OpenOptions, known: readonly string[]): void {
+/**
+ * A misspelt option would be a promise that isn't kept.
+ *
+ * @throws {TypeError} if there is one that isn't known, or no such durability.
+ */
+export function checkFileOptions(options: FileOptions, known: readonly string[]): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined)
     throw new TypeError(`unknown option '${unknown}'; the options are ${known.join(', ')}`);
@@ -145,89 +149,6 @@ function checkFileOptions(options: OpenOptions, known: readonly string[]): void 
 }
 
 const DURABILITIES: readonly Durability[] = ['always', 'turn', 'never'];
-
-function newParents(location: string): readonly string[] {
-  try {
-    return createParents(location);
-  } catch (error) {
-    throw new StoreError('failed', `${location}: its folder can't be made: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
-}
-
-/** Opens and locks a file for appending; both are given up again if `use` fails. */
-async function holding(
-  location: string,
-  flags: number,
-  system: FileSystem,
-  use: (held: Held) => Promise<FileStore>,
-): Promise<FileStore> {
-  let file: OpenFile | undefined;
-  let held: Held | undefined;
-  let created = false;
-  try {
-    ({ file, created } = await openFile(location, flags, system));
-    if (!file.stat().regular) {
-      throw new StoreError('failed', `${location}: it is not a regular file; choose another path`);
-    }
-    const path = realPath(location);
-    held = { location, path, system, file, lock: takeLock(path) };
-    return await use(held);
-  } catch (error) {
-    const failure = openError(location, error, flags !== 0);
-    // Whoever holds the lock of a file that we created is about to write to it.
-    if (file !== undefined && created && failure.code !== 'locked') {
-      removeEmpty(file, location, system);
-    }
-    await giveUp(file, held);
-    throw failure;
-  }
-}
-
-/** Opens a file for reading and appending; tells whether it was created, if `flags` ask for that. */
-async function openFile(
-  location: string,
-  flags: number,
-  system: FileSystem,
-): Promise<{ file: OpenFile; created: boolean }> {
-  // O_APPEND: if another writer slips in, its bytes are mixed with ours, but never overwritten.
-  const all = constants.O_RDWR | constants.O_APPEND | flags;
-  if ((flags & constants.O_CREAT) !== 0) {
-    try {
-      return { file: await system.open(location, all | constants.O_EXCL), created: true };
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    }
-  }
-  return { file: await system.open(location, all), created: false };
-}
-
-/** Removes a file that was created in vain, unless it is used by now. */
-function removeEmpty(file: OpenFile, location: string, system: FileSystem): void {
-  try {
-    const stat = file.stat();
-    const there = system.stat(location);
-    if (stat.size > 0 || there === null || identityOf(there) !== identityOf(stat)) return;
-    rmSync(location);
-  } catch {
-    // It stays behind empty, and may be used as it is.
-  }
-}
-
-/** The error that led here is the one to tell, so what goes wrong in giving up is not. */
-async function giveUp(file: OpenFile | undefined, held: Held | undefined): Promise<void> {
-  try {
-    await file?.close();
-  } catch {
-    // It was not written to, or the write's own error is on its way.
-  }
-  try {
-    held?.lock.release();
-  } catch {
-    // It stays behind, and the next writer is told how to remove it.
-  }
-}
 
 async function verify(file: OpenFile): Promise<{ verdict: Verdict; size: number }> {
   const verifier = createVerifier({ allowOpen: true });

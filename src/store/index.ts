@@ -5,7 +5,7 @@
  * @module
  */
 export { createTranscript, openTranscript, type FileOptions, type OpenOptions } from './file.ts';
-export { type Durability } from './file-store.ts';
+export { type Durability } from './append-file.ts';
 export { memoryStore } from './memory.ts';
 export { readRecords } from './read.ts';
 export { StoreError, type StoreErrorCode, type TranscriptStore } from './store.ts';

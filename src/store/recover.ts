@@ -6,16 +6,23 @@
 import { createHash } from 'node:crypto';
 import { constants, rmSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { type Draft } from '../transcript/index.ts';
-import { type Held } from './file-store.ts';
+import { type Held } from './append-file.ts';
 import { writeAll, type FileSystem, type OpenFile } from './filesystem.ts';
 import { codeOf, messageOf } from './store-errors.ts';
 import { StoreError } from './store.ts';
 
-/** What a repair did: the file's new size, and the record that tells of it. */
+/** A torn tail that was set aside. */
+export interface TornTail {
+  readonly bytes: number;
+  /** The name of the file that holds them now, beside the one they were in. */
+  readonly kept: string;
+  readonly sha256: string;
+}
+
+/** What a repair did, and the file's size after it. */
 export interface Repair {
   readonly size: number;
-  readonly record: Draft;
+  readonly torn: TornTail;
 }
 
 /**
@@ -32,8 +39,7 @@ export async function cutTornTail(held: Held, size: number): Promise<Repair> {
     held.file.truncate(start);
     await held.file.datasync();
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const payload = { bytes: bytes.length, kept: basename(kept), sha256 };
-    return { size: start, record: { kind: 'recovered', payload } };
+    return { size: start, torn: { bytes: bytes.length, kept: basename(kept), sha256 } };
   } catch (error) {
     if (error instanceof StoreError) throw error;
     throw new StoreError(

@@ -29,29 +29,35 @@ export async function verifyFile(
   path: string | URL,
   options: VerifyFileOptions = {},
 ): Promise<Verdict> {
+  const verifier = createVerifier(options);
+  const problem = await feed(path, verifier, options.onProgress);
+  return problem === null ? verifier.end() : unreadable(problem);
+}
+
+/** Pushes a file's bytes, until a fault is found. It never rejects: it gives why the file can't be read, or null. */
+export async function feed(
+  path: string | URL,
+  verifier: { push(bytes: Uint8Array): void; readonly fault: object | undefined },
+  onProgress?: VerifyFileOptions['onProgress'],
+): Promise<string | null> {
   let file: FileHandle | undefined;
   try {
     file = await open(path, 'r');
-    return await verifyHandle(file, options);
+    const stat = await file.stat();
+    let done = 0;
+    for await (const piece of pieces(stat.isFile() ? fromFile(file) : fromStream(file))) {
+      verifier.push(piece);
+      done += piece.length;
+      report(onProgress, done, stat.size);
+      if (verifier.fault !== undefined) break;
+    }
+    return null;
   } catch (error) {
-    return unreadable(messageOf(error));
+    return messageOf(error);
   } finally {
     // A file that was only read has nothing to lose when closing it fails.
     await file?.close().catch(() => undefined);
   }
-}
-
-async function verifyHandle(file: FileHandle, options: VerifyFileOptions): Promise<Verdict> {
-  const stat = await file.stat();
-  const verifier = createVerifier(options);
-  let done = 0;
-  for await (const piece of pieces(stat.isFile() ? fromFile(file) : fromStream(file))) {
-    verifier.push(piece);
-    done += piece.length;
-    report(options, done, stat.size);
-    if (verifier.fault !== undefined) break;
-  }
-  return verifier.end();
 }
 
 function fromFile(file: FileHandle): Read {
@@ -63,9 +69,9 @@ function fromStream(file: FileHandle): Read {
   return async (into) => (await file.read(into, 0, into.length, null)).bytesRead;
 }
 
-function report(options: VerifyFileOptions, done: number, total: number): void {
+function report(onProgress: VerifyFileOptions['onProgress'], done: number, total: number): void {
   try {
-    options.onProgress?.(done, total);
+    onProgress?.(done, total);
   } catch {
     // Who watches the verification must not change its verdict.
   }

@@ -26,3 +26,11 @@ export function matches(bytes: Uint8Array, at: number, expected: Uint8Array): bo
   }
   return true;
 }
+
+/** Whether an ASCII text stands at a place. */
+export function standsAt(bytes: Uint8Array, at: number, text: string): boolean {
+  for (let i = 0; i < text.length; i += 1) {
+    if (bytes[at + i] !== text.charCodeAt(i)) return false;
+  }
+  return true;
+}

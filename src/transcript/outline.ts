@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { FIELDS } from './record.ts';
 import { ascii, BAD, matches } from './bytes.ts';
 import { scanString, ValueScanner } from './scan.ts';
 
@@ -14,15 +13,15 @@ const SHORT_NAME = 100;
 /** One unknown member is a fault, and the verdict names no more than these. */
 const MAX_UNKNOWN = 8;
 
-const KNOWN = FIELDS.map((field) => ascii(`"${field}"`));
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * A line of canonical JSON as short JSON text: an object with the members of a record, whose long values are
+ * A line of canonical JSON as short JSON text: an object with the known members, whose long values are
  * empty ones of the same type, and the first few other members, without their values; any other value
  * shortened likewise. Null if the bytes aren't canonical JSON.
  */
-export function outlineOf(bytes: Uint8Array): string | null {
+export function outlineOf(bytes: Uint8Array, fields: readonly string[]): string | null {
+  const known = fields.map((field) => ascii(`"${field}"`));
   const scanner = new ValueScanner();
   if (scanner.scan(bytes, 0) !== bytes.length) return null;
   if (bytes[0] !== 0x7b) return shortened(bytes, 0, bytes.length);
@@ -33,7 +32,7 @@ export function outlineOf(bytes: Uint8Array): string | null {
     const keyEnd = scanString(bytes, at + 1);
     const valueEnd = scanner.scan(bytes, keyEnd + 1);
     if (keyEnd === BAD || valueEnd === BAD) break;
-    if (isKnown(bytes, at)) {
+    if (known.some((name) => matches(bytes, at, name))) {
       const name = decoder.decode(bytes.subarray(at, keyEnd));
       members.push(`${name}:${shortened(bytes, keyEnd + 1, valueEnd)}`);
     } else if (unknown < MAX_UNKNOWN) {
@@ -43,10 +42,6 @@ export function outlineOf(bytes: Uint8Array): string | null {
     at = valueEnd + 1;
   }
   return `{${members.join(',')}}`;
-}
-
-function isKnown(bytes: Uint8Array, at: number): boolean {
-  return KNOWN.some((name) => matches(bytes, at, name));
 }
 
 /** The beginning of a name, as it stands between its quotes, without a part of an escape at its end. */

@@ -9,7 +9,8 @@
 import { sha256Hex } from '#sha256';
 import { judgeLine, type Fault, type Reason, type Recent } from './judge.ts';
 import { EMPTY_HEAD, GENESIS, MAX_LINE_BYTES, type Head } from './record.ts';
-import { ascii, BAD, matches } from './bytes.ts';
+import { ascii, BAD, matches, standsAt } from './bytes.ts';
+import { LineVerifier, pushAll } from './line-verifier.ts';
 import { scanString, ValueScanner } from './scan.ts';
 
 /** What verification found: the transcript holds, or its first fault. It is plain data. */
@@ -54,22 +55,8 @@ export function createVerifier(options: VerifyOptions = {}): Verifier {
 /** Verifies a whole transcript that is in memory. */
 export function verifyTranscript(bytes: Uint8Array | string, options: VerifyOptions = {}): Verdict {
   const verifier = createVerifier(options);
-  if (typeof bytes === 'string') pushText(verifier, bytes);
-  else verifier.push(bytes);
+  pushAll(verifier, bytes);
   return verifier.end();
-}
-
-/**
- * A lone surrogate is pushed as 0xFF, which UTF-8 never holds: TextEncoder would write U+FFFD in its
- * place, and the text would verify as what it isn't.
- */
-function pushText(verifier: Verifier, text: string): void {
-  const encoder = new TextEncoder();
-  const pieces = text.isWellFormed() ? [text] : text.split(/\p{Surrogate}/u);
-  pieces.forEach((piece, i) => {
-    if (i > 0) verifier.push(Uint8Array.of(0xff));
-    verifier.push(encoder.encode(piece));
-  });
 }
 
 /** The verdict on a transcript whose bytes could not be had. */
@@ -79,8 +66,6 @@ export function unreadable(detail: string): Verdict {
 }
 
 const NEWLINE = 0x0a;
-/** The most bytes that are looked at as one buffer: the scanner keeps places in 32 bits. */
-const PIECE = 2 ** 30;
 const HASH_AT = 9;
 const HASH_LENGTH = 64;
 const REST_AT = 74; // the comma after the hash: with `{` in its place, the hashed content begins here
@@ -119,83 +104,35 @@ class RecentLinks implements Recent {
   }
 }
 
-class ChainVerifier implements Verifier {
+class ChainVerifier extends LineVerifier<Fault> implements Verifier {
   head: Head = EMPTY_HEAD;
-  fault: Fault | undefined;
   readonly #options: VerifyOptions;
   readonly #scanner = new ValueScanner();
   readonly #recent = new RecentLinks();
   /** The head's hash as ASCII, which the next line's `prev` must equal: 64 bytes at `#prevAt`. */
   #prev = ascii(GENESIS);
   #prevAt = 0;
-  #line = 1;
-  /** A line whose end hasn't come yet: the first `#carried` bytes of `#carry`. */
-  #carry: Uint8Array = new Uint8Array(0);
-  #carried = 0;
-  /** A fault that becomes `torn_tail` if its line turns out to be the last. */
-  #suspect: Fault | undefined;
 
   constructor(options: VerifyOptions) {
+    super();
     this.#options = options;
   }
 
-  push(borrowed: Uint8Array): void {
-    const { buffer, byteOffset, length } = borrowed;
-    for (let at = 0; at < length; at += PIECE) {
-      // A plain view: a Buffer's `subarray` costs twice as much (measured).
-      this.#piece(new Uint8Array(buffer, byteOffset + at, Math.min(PIECE, length - at)));
-    }
-  }
-
-  #piece(bytes: Uint8Array): void {
-    if (this.fault !== undefined) return;
-    this.#settle();
-    if (this.fault !== undefined) return;
-    let start = 0;
-    if (this.#carried > 0) {
-      start = bytes.indexOf(NEWLINE) + 1;
-      this.#keep(start === 0 ? bytes : bytes.subarray(0, start));
-      if (start === 0 || this.fault !== undefined) return;
-      const length = this.#carried;
-      this.#carried = 0;
-      this.#lines(this.#carry, 0, length, start < bytes.length);
-    }
-    const last = bytes.lastIndexOf(NEWLINE) + 1;
-    this.#lines(bytes, start, last, last < bytes.length);
-    if (this.fault === undefined && last < bytes.length) this.#keep(bytes.subarray(last));
-  }
-
   end(): Verdict {
-    if (this.fault === undefined) this.#suspectIsTail();
-    if (this.fault === undefined && this.#carried > 0) {
-      this.fault = this.#tail('the last line has no newline');
-    }
+    this.endLines();
     this.fault ??= this.#endFault();
     const { count, hash, sealed } = this.head;
     const verdict = { ok: this.fault === undefined, count, head: hash, sealed };
     return this.fault === undefined ? verdict : { ...verdict, fault: this.fault };
   }
 
-  /** Checks the complete lines in `bytes[from, end)`; `more` says that bytes follow. */
-  #lines(bytes: Uint8Array, from: number, end: number, more: boolean): void {
-    if (this.fault !== undefined) return;
-    let start = from;
-    while (start < end) {
-      const next = this.#record(bytes, start);
-      if (next === BAD) {
-        this.#judge(bytes, start, end, more);
-        break;
-      }
-      start = next;
-      this.#line += 1;
-    }
-    // The bytes are only borrowed: keep what the next line's `prev` is compared with.
+  /** Keeps what the next line's `prev` is compared with. */
+  protected letGo(): void {
     this.#prev = new Uint8Array(this.#prev.subarray(this.#prevAt, this.#prevAt + HASH_LENGTH));
     this.#prevAt = 0;
   }
 
-  /** Checks one line; returns where the next begins, or BAD if it isn't exactly the expected record. */
-  #record(bytes: Uint8Array, start: number): number {
+  protected accept(bytes: Uint8Array, start: number): number {
     const kind = start + REST_AT + KIND.length - 1;
     const payload = openRecord(bytes, start, kind);
     if (payload === BAD) return BAD;
@@ -236,45 +173,14 @@ class ChainVerifier implements Verifier {
     return true;
   }
 
-  #judge(bytes: Uint8Array, start: number, end: number, more: boolean): void {
-    const newline = bytes.indexOf(NEWLINE, start);
+  protected judge(line: Uint8Array): Fault {
     const { count, hash } = this.head;
-    const fault = judgeLine(bytes.subarray(start, newline), {
-      seq: count,
-      line: this.#line,
-      prev: hash,
-      recent: this.#recent,
-    });
-    const couldBeTorn = fault.reason === 'bad_json' || fault.reason === 'bad_utf8';
-    if (couldBeTorn && newline + 1 === end && !more) this.#suspect = fault;
-    else this.fault = fault;
+    const place = { seq: count, line: count + 1, prev: hash, recent: this.#recent };
+    return judgeLine(line, place);
   }
 
-  /** More bytes came: a suspect line was not the last. */
-  #settle(): void {
-    this.fault = this.#suspect;
-    this.#suspect = undefined;
-  }
-
-  #suspectIsTail(): void {
-    if (this.#suspect !== undefined)
-      this.fault = this.#tail(`the last line is cut: ${this.#suspect.detail}`);
-  }
-
-  /** Adds bytes to the unfinished line; the buffer doubles, so that many small pushes stay linear. */
-  #keep(bytes: Uint8Array): void {
-    const length = this.#carried + bytes.length;
-    if (length > MAX_LINE_BYTES + 1) {
-      this.fault = this.#here('malformed_record', `a line over ${MAX_LINE_BYTES} bytes`);
-      return;
-    }
-    if (length > this.#carry.length) {
-      const larger = new Uint8Array(Math.max(length, this.#carry.length * 2, 4096));
-      larger.set(this.#carry.subarray(0, this.#carried));
-      this.#carry = larger;
-    }
-    this.#carry.set(bytes, this.#carried);
-    this.#carried = length;
+  protected lineFault(reason: 'torn_tail' | 'too_long', detail: string): Fault {
+    return this.#here(reason === 'too_long' ? 'malformed_record' : reason, detail);
   }
 
   #endFault(): Fault | undefined {
@@ -294,12 +200,9 @@ class ChainVerifier implements Verifier {
     return undefined;
   }
 
-  #tail(detail: string): Fault {
-    return this.#here('torn_tail', detail);
-  }
-
   #here(reason: Reason, detail: string, expected?: string): Fault {
-    const place = { seq: this.head.count, line: this.#line, reason, detail };
+    const { count: seq } = this.head;
+    const place = { seq, line: seq + 1, reason, detail };
     return expected === undefined ? place : { ...place, expected };
   }
 }
@@ -311,14 +214,6 @@ function openRecord(bytes: Uint8Array, start: number, kind: number): number {
   if (afterKind === BAD || !matches(bytes, afterKind, PAYLOAD)) return BAD;
   const payload = afterKind + PAYLOAD.length;
   return bytes[payload] === 0x7b || bytes[payload] === 0x5b ? payload : BAD;
-}
-
-/** Whether an ASCII text stands at a place. */
-function standsAt(bytes: Uint8Array, at: number, text: string): boolean {
-  for (let i = 0; i < text.length; i += 1) {
-    if (bytes[at + i] !== text.charCodeAt(i)) return false;
-  }
-  return true;
 }
 
 /** Hashes a line's own bytes with the leading `"hash":"…",` taken out; the borrowed byte is put back. */

@@ -101,7 +101,16 @@ const SOURCE = new URL('../../src/store/', import.meta.url);
 
 /** Other processes run the built package. An old build would test old code. */
 export function requireBuild(): void {
-  for (const name of ['file', 'file-store', 'lock', 'owner', 'recover', 'index']) {
+  for (const name of [
+    'file',
+    'append-file',
+    'file-store',
+    'hold',
+    'lock',
+    'owner',
+    'recover',
+    'index',
+  ]) {
     const built = statSync(new URL(`${name}.js`, DIST), { throwIfNoEntry: false });
     const source = statSync(new URL(`${name}.ts`, SOURCE));
     if (built === undefined || built.mtimeMs < source.mtimeMs) {
