@@ -3,7 +3,10 @@
  *
  * @module
  */
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { EMPTY_AUDIT, encodeEntry } from '../dist/computer/audit-entry.js';
+import { openAudit, verifyAuditFile } from '../dist/computer/audit-log.js';
+import { observationDigest } from '../dist/computer/observation.js';
 import { run } from '../dist/index.js';
 import { RepeatLedger } from '../dist/run/repeats.js';
 import { createTranscript, memoryStore, verifyFile } from '../dist/store/index.js';
@@ -96,4 +99,54 @@ function ledger({ calls }) {
   });
 }
 
-await serve({ verify, append, loop, ledger });
+async function auditVerify({ path, count }) {
+  let verdict;
+  const seconds = await timed(async () => {
+    verdict = await verifyAuditFile(path);
+  });
+  if (!verdict.ok || verdict.count !== count) throw new Error(JSON.stringify(verdict));
+  return seconds;
+}
+
+async function auditAppend({ path, steps, count, durability }) {
+  const all = JSON.parse(readFileSync(steps, 'utf8'));
+  const audit = await openAudit(path, { durability });
+  const seconds = await timed(async () => {
+    for (let i = 0; i < count; i += 1) await audit.append(all[i % all.length]);
+  });
+  await audit.release();
+  rmSync(path);
+  return seconds;
+}
+
+/** Ties steps to what was on a screen of `elements` elements. */
+function auditDigest({ elements, count }) {
+  const observation = {
+    elements: Array.from({ length: elements }, (_, i) => ({
+      label: `Größe ${i} "wählen"`,
+      kind: 'button',
+      x: i,
+      y: 2 * i,
+      width: 120,
+      height: 24,
+    })),
+    text: 'What a page says. '.repeat(1000),
+  };
+  const said = { kind: 'step', goal: 'g', action: 'a', outcome: 'o', ok: true };
+  return timed(() => {
+    for (let i = 0; i < count; i += 1) {
+      const screen = observationDigest(observation);
+      encodeEntry(EMPTY_AUDIT, { ...said, at: '2026-01-01T00:00:00+00:00', screen });
+    }
+  });
+}
+
+await serve({
+  verify,
+  append,
+  loop,
+  ledger,
+  'audit-verify': auditVerify,
+  'audit-append': auditAppend,
+  'audit-digest': auditDigest,
+});

@@ -1,6 +1,6 @@
-"""The Python seed's jobs, as a worker process: the protocol of worker.mjs.
+"""The Python seeds' jobs, as a worker process: the protocol of worker.mjs.
 
-The first argument is the folder that holds the seed as seed_transcript.py.
+The first argument is the folder that holds them: seed_transcript.py, and tiny_computer_agent/audit.py.
 """
 import json
 import os
@@ -33,7 +33,37 @@ def append(request):
     return seconds
 
 
-JOBS = {"verify": verify, "append": append}
+def audit_verify(request):
+    from tiny_computer_agent.audit import verify_audit
+
+    start = time.perf_counter()
+    ok, detail = verify_audit(request["path"])
+    seconds = time.perf_counter() - start
+    assert ok and detail == "%d entries, chain intact" % request["count"], detail
+    return seconds
+
+
+def audit_append(request):
+    from tiny_computer_agent.audit import AuditLog
+
+    with open(request["steps"], encoding="utf-8") as file:
+        steps = json.load(file)
+    log = AuditLog(request["path"])
+    start = time.perf_counter()
+    for i in range(request["count"]):
+        # What `append` does once it has digested the screen.
+        log._write("step", **steps[i % len(steps)])
+    seconds = time.perf_counter() - start
+    os.remove(request["path"])
+    return seconds
+
+
+JOBS = {
+    "verify": verify,
+    "append": append,
+    "audit-verify": audit_verify,
+    "audit-append": audit_append,
+}
 
 for line in sys.stdin:
     request = json.loads(line)

@@ -1,14 +1,17 @@
 /**
- * `hashtape show`: a transcript, readable in the terminal.
+ * `hashtape show`: a transcript or an audit log, readable in the terminal.
  *
  * @module
  */
 import { setImmediate } from 'node:timers/promises';
 import { type Command } from 'commander';
+import { parseEntry } from '../computer/audit-entry.ts';
+import { createAuditVerifier, type AuditVerifier } from '../computer/audit-verify.ts';
 import { createVerifier, parseRecord, type Verifier } from '../transcript/index.ts';
-import { CommandError, type ExitStatus, type Io, type Output } from './io.ts';
+import { auditFault, auditStanding, entryLine } from './audit-words.ts';
+import { CommandError, type ExitStatus, type Io, type Output, type Style } from './io.ts';
 import { recordLines } from './show-record.ts';
-import { faultWords, judge, meaning, standing, type Push } from './verdict.ts';
+import { faultWords, judge, meaning, standing, type Reading } from './verdict.ts';
 import { oneLine } from './words.ts';
 
 interface Flags {
@@ -26,7 +29,7 @@ Exit status: 0 it holds, 1 it has a fault (shown up to there), 2 it can't be rea
 /** Declares the command. */
 export function register(command: Command, io: Io, exit: (status: number) => void): void {
   command
-    .argument('<file>', 'a transcript')
+    .argument('<file>', 'a transcript or an audit log')
     .option('--full', 'cut nothing, however long')
     .option('--allow-open', 'accept a transcript without a final record')
     .addHelpText('after', HELP)
@@ -37,47 +40,78 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
 
 async function show(file: string, { full, ...wanted }: Flags, io: Io): Promise<ExitStatus> {
   const { out } = io;
-  const verifier = createVerifier(wanted);
-  const print = printer(verifier, full === true, out);
-  const { verdict, problem } = await judge(file, verifier, print);
+  const view = { full: full === true, style: out.style };
+  const { verdict, problem } = await judge(file, (isAudit) =>
+    isAudit
+      ? printing(createAuditVerifier(), entryPrinter(view, out), out)
+      : printing(createVerifier(wanted), recordPrinter(view, out), out),
+  );
   if (problem !== undefined) throw new CommandError(`${oneLine(file)}: ${oneLine(problem)}`);
+  const [intact, bad] = [`${out.style('good', 'intact')} `, `${out.style('bad', 'FAULT')}  `];
+  if ('log' in verdict) {
+    out.line(verdict.ok ? intact + auditStanding(verdict, out.style) : bad + auditFault(verdict));
+    return verdict.ok ? 0 : 1;
+  }
   const { fault } = verdict;
   if (fault === undefined) {
-    out.line(`${out.style('good', 'intact')} ${standing(verdict, out.style)}`);
+    out.line(intact + standing(verdict, out.style));
     return 0;
   }
-  out.line(`${out.style('bad', 'FAULT')}  ${faultWords(fault)}\n       ${meaning(fault, verdict)}`);
+  out.line(`${bad}${faultWords(fault)}\n       ${meaning(fault, verdict)}`);
   return 1;
 }
 
-/** After so many records the event loop gets a turn, in which a closed pipe is noticed. */
+interface View {
+  readonly full: boolean;
+  readonly style: Style;
+}
+
+function recordPrinter(view: View, out: Output): (line: string) => void {
+  let turn = 0;
+  return (line) => {
+    const record = parseRecord(line);
+    if (record.kind === 'assistant') turn += 1;
+    for (const text of recordLines(record, { ...view, turn })) out.line(text);
+    out.line();
+  };
+}
+
+function entryPrinter(view: View, out: Output): (line: string) => void {
+  let goal: string | undefined;
+  return (line) => {
+    const entry = parseEntry(line);
+    out.line(entryLine(entry, { ...view, goal }));
+    ({ goal } = entry);
+  };
+}
+
+/** After so many lines the event loop gets a turn, in which a closed pipe is noticed. */
 const BETWEEN_TURNS = 64;
 
-/** Prints each record once the verifier has accepted its line, from the same bytes. */
-function printer(verifier: Verifier, full: boolean, out: Output): Push {
+/** Prints each line once the verifier has accepted it, from the same bytes. */
+function printing(
+  verifier: Verifier | AuditVerifier,
+  print: (line: string) => void,
+  out: Output,
+): Reading {
   // Copies of the pieces of a line whose end hasn't come yet.
   let begun: Uint8Array[] = [];
-  let turn = 0;
-  async function print(line: readonly Uint8Array[]): Promise<void> {
-    // Where nobody reads any more, the exit status is still the verdict.
-    if (out.broken) return;
-    const record = parseRecord(Buffer.concat(line).toString());
-    if (record.kind === 'assistant') turn += 1;
-    for (const text of recordLines(record, { turn, full, style: out.style })) out.line(text);
-    out.line();
-    if (record.seq % BETWEEN_TURNS === 0) await setImmediate();
-  }
-  return async (piece) => {
+  async function push(piece: Uint8Array): Promise<void> {
     let start = 0;
     for (let end = piece.indexOf(0x0a); end !== -1; end = piece.indexOf(0x0a, start)) {
       const rest = piece.subarray(start, end + 1);
       const { count } = verifier.head;
       verifier.push(rest);
-      if (verifier.head.count > count) await print([...begun, rest]);
+      // Where nobody reads any more, the exit status is still the verdict.
+      if (verifier.head.count > count && !out.broken) {
+        print(Buffer.concat([...begun, rest]).toString());
+        if (count % BETWEEN_TURNS === 0) await setImmediate();
+      }
       begun = [];
       start = end + 1;
     }
     verifier.push(piece.subarray(start));
     begun.push(piece.slice(start));
-  };
+  }
+  return { verifier, push };
 }

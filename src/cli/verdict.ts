@@ -7,6 +7,11 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { pieces, type Read } from '../store/pieces.ts';
 import { codeOf } from '../store/store-errors.ts';
 import {
+  createAuditVerifier,
+  type AuditVerdict,
+  type AuditVerifier,
+} from '../computer/audit-verify.ts';
+import {
   createVerifier,
   isJsonObject,
   parseJson,
@@ -20,30 +25,42 @@ import { type Style } from './io.ts';
 import { count, oneLine, problemOf } from './words.ts';
 
 /** What was found about a file, or why it couldn't be graded; a file of another kind has no verdict. */
-export type Judged =
-  | { readonly verdict: Verdict; readonly problem?: undefined }
+export type Judged<V = Verdict | AuditVerdict> =
+  | { readonly verdict: V; readonly problem?: undefined }
   | { readonly verdict?: Verdict; readonly problem: string };
 
-/** Gives the verifier a piece of the file, and may look at it. */
-export type Push = (piece: Uint8Array, done: number, total: number) => void | Promise<void>;
+/** How a file is read: `push` gives the verifier its pieces, and may look at them. */
+export interface Reading {
+  readonly verifier: Verifier | AuditVerifier;
+  readonly push: (piece: Uint8Array) => void | Promise<void>;
+}
 
 /**
  * Verifies a file in one pass: a pipe can't be read twice, and a file may change meanwhile, so whoever
  * shows what was verified looks at the same bytes.
+ *
+ * @param begin is told, once the first line is there, whether the file is an audit log.
  */
-export async function judge(file: string, verifier: Verifier, push: Push): Promise<Judged> {
-  const opening: Uint8Array[] = [];
+export async function judge(
+  file: string,
+  begin: (isAudit: boolean) => Reading,
+  onProgress?: (done: number, total: number) => void,
+): Promise<Judged> {
   let handle: FileHandle | undefined;
+  let reading: Reading | undefined;
+  const opening = new Opening();
   try {
     handle = await open(file, 'r');
     const { size } = await handle.stat();
     let done = 0;
     for await (const piece of pieces(reader(handle))) {
-      if (done < OPENING_BYTES) opening.push(piece.slice(0, OPENING_BYTES - done));
       done += piece.length;
-      await push(piece, done, size);
-      if (verifier.fault !== undefined) break;
+      onProgress?.(done, size);
+      if (reading !== undefined) await reading.push(piece);
+      else if (opening.isWhole(piece)) reading = await opening.read(begin);
+      if (reading?.verifier.fault !== undefined) break;
     }
+    reading ??= await opening.read(begin);
   } catch (error) {
     if (codeOf(error) === undefined) throw error;
     return notRead(accessProblem(file, error));
@@ -51,15 +68,43 @@ export async function judge(file: string, verifier: Verifier, push: Push): Promi
     // A file that was only read has nothing to lose when closing it fails.
     await handle?.close().catch(() => undefined);
   }
-  const verdict = verifier.end();
-  const isForeign = verdict.fault?.line === 1 && isAuditLog(Buffer.concat(opening).toString());
-  return isForeign ? { problem: AUDIT_LOG } : { verdict };
+  return { verdict: reading.verifier.end() };
 }
 
-/** Verifies a file of which only the verdict is wanted; it need not be sealed. */
-export function judgeOpen(file: string): Promise<Judged> {
-  const verifier = createVerifier({ allowOpen: true });
-  return judge(file, verifier, (piece) => verifier.push(piece));
+/** Verifies a transcript of which only the verdict is wanted; it need not be sealed. */
+export async function judgeOpen(file: string): Promise<Judged<Verdict>> {
+  const { verdict, problem } = await judge(file, (isAudit) =>
+    plainly(isAudit ? createAuditVerifier() : createVerifier({ allowOpen: true })),
+  );
+  if (problem !== undefined) return notRead(problem);
+  return 'log' in verdict ? { problem: AUDIT_LOG } : { verdict };
+}
+
+/** Reads a file only to verify it. */
+export function plainly(verifier: Verifier | AuditVerifier): Reading {
+  return { verifier, push: (piece) => verifier.push(piece) };
+}
+
+/** A file's first pieces, until they tell what the file is. */
+class Opening {
+  readonly #pieces: Uint8Array[] = [];
+  #length = 0;
+
+  /** Adds a piece; whether the first line is whole now, or as much of it as is looked at. */
+  isWhole(piece: Uint8Array): boolean {
+    this.#pieces.push(new Uint8Array(piece));
+    this.#length += piece.length;
+    return this.#length > OPENING_BYTES || piece.includes(0x0a);
+  }
+
+  async read(begin: (isAudit: boolean) => Reading): Promise<Reading> {
+    const bytes = Buffer.concat(this.#pieces);
+    const newline = bytes.indexOf(0x0a);
+    const line = bytes.subarray(0, newline === -1 ? bytes.length : newline).toString();
+    const reading = begin(isAuditLog(line));
+    await reading.push(bytes);
+    return reading;
+  }
 }
 
 /** Reads on from where the last read ended: a pipe has no other places. */
@@ -68,7 +113,7 @@ function reader(file: FileHandle): Read {
 }
 
 /** What is said about a file that couldn't be read. */
-export function notRead(problem: string): Judged {
+export function notRead(problem: string): Judged<Verdict> {
   return { verdict: unreadable(problem), problem };
 }
 
@@ -84,17 +129,19 @@ export function accessProblem(path: string, error: unknown): string {
 }
 
 const AUDIT_LOG =
-  'it is an audit log of tiny_computer_agent, which this version does not grade; nothing is said about it';
+  'it is an audit log, no transcript; `hashtape verify` and `hashtape show` read it';
 
-/** How much of a file's first line is looked at to tell what the file is. */
-const OPENING_BYTES = 1024 * 1024;
+/** A first line up to this length is read to tell what the file is; reading takes many times its size in memory. */
+const OPENING_BYTES = 256 * 1024;
 
 /**
  * Audit logs are chained too, but are no transcripts. The first line alone decides: else a line put in
  * anywhere would take an edited transcript out of the grading.
  */
-function isAuditLog(opening: string): boolean {
-  const parsed = parseJson(opening.split('\n', 1)[0] ?? '');
+function isAuditLog(line: string): boolean {
+  // No transcript's line begins so.
+  if (line.length > OPENING_BYTES) return line.startsWith('{"action":"');
+  const parsed = parseJson(line.replace(/^\uFEFF/, ''));
   if (!parsed.ok || !isJsonObject(parsed.value)) return false;
   const { index, prev, digest, hash, seq } = parsed.value;
   const chained = index !== undefined && prev !== undefined && digest !== undefined;

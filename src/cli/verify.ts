@@ -4,7 +4,9 @@
  * @module
  */
 import { InvalidArgumentError, type Command } from 'commander';
+import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { createVerifier, type VerifyOptions } from '../transcript/index.ts';
+import { auditFault, auditStanding } from './audit-words.ts';
 import {
   CommandError,
   progressOf,
@@ -15,17 +17,19 @@ import {
 } from './io.ts';
 import { wholeNumber } from './options.ts';
 import { targetsOf, type Target } from './targets.ts';
-import { faultWords, judge, meaning, notRead, standing, type Judged } from './verdict.ts';
+import { faultWords, judge, meaning, notRead, plainly, standing, type Judged } from './verdict.ts';
 import { harmlessJson, oneLine } from './words.ts';
 
 const HELP = `
 A folder stands for its *.jsonl files, at any depth.
 
+Audit logs of computer episodes are told from transcripts by their first line.
+
 A transcript without a final record (a run in progress, a crash, or a cut end)
 counts as a fault; --allow-open accepts it.
 
-Exit status: 2 if any file could not be graded (missing, unreadable, or of a kind
-that this version does not grade), else 1 if any has a fault, else 0.
+Exit status: 2 if any file could not be graded (missing or unreadable), else 1 if
+any has a fault, else 0.
 
 Examples:
   hashtape verify runs/today.jsonl
@@ -42,10 +46,10 @@ file against them later: --head DIGITS.`;
 /** Declares the command. */
 export function register(command: Command, io: Io, exit: (status: number) => void): void {
   command
-    .argument('<file...>', 'transcripts, or folders of them')
+    .argument('<file...>', 'transcripts and audit logs, or folders of them')
     .option('--json', 'print one JSON object a line instead of words')
-    .option('--count <n>', 'how many records there must be (one file only)', wholeNumber)
-    .option('--head <hex>', 'the hash that the last record must have (one file only)', headHash)
+    .option('--count <n>', 'how many records or entries there must be (one file only)', wholeNumber)
+    .option('--head <hex>', 'the hash that the last one must have (one file only)', headHash)
     .option('--allow-open', 'accept a transcript without a final record')
     .addHelpText('after', HELP)
     .action(async (paths: string[], { json, ...wanted }: VerifyOptions & { json?: true }) => {
@@ -64,38 +68,52 @@ async function verify(
   json: boolean,
   io: Io,
 ): Promise<ExitStatus> {
+  const { head } = wanted;
+  let worst: ExitStatus = 0;
+  const unseen = new Set<string>();
+  for (const target of await allTargets(paths, wanted)) {
+    const judged = await grade(target, wanted, io.err);
+    const status = statusOf(judged);
+    if (status > worst) worst = status;
+    const { verdict } = judged;
+    if (verdict !== undefined && 'log' in verdict) unseen.add(verdict.unseen ?? '');
+    const { file } = target;
+    io.out.line(json ? jsonOf(file, judged) : inWords(file, judged, io.out.style));
+  }
+  if (worst === 0 && !json && head === undefined) {
+    const more = [...unseen].map((words) => `\nAudit logs: ${words}.`);
+    io.out.line(io.out.style('quiet', CAVEAT + more.join('')));
+  }
+  return worst;
+}
+
+/** @throws {CommandError} if something is known of one file, and there are others. */
+async function allTargets(
+  paths: readonly string[],
+  { count, head }: VerifyOptions,
+): Promise<readonly Target[]> {
   const targets: Target[] = [];
   for (const path of paths) {
     // Not as arguments, of which there may only be some thousands.
     for (const target of await targetsOf(path)) targets.push(target);
   }
-  const { count, head } = wanted;
   if ((count !== undefined || head !== undefined) && targets.length !== 1) {
     throw new CommandError(
       `--count and --head say what one file must hold, and ${targets.length} were given; verify each by itself`,
     );
   }
-  let worst: ExitStatus = 0;
-  for (const target of targets) {
-    const judged = await grade(target, wanted, io.err);
-    const status = statusOf(judged);
-    if (status > worst) worst = status;
-    const { file } = target;
-    io.out.line(json ? jsonOf(file, judged) : inWords(file, judged, io.out.style));
-  }
-  if (worst === 0 && !json && head === undefined) io.out.line(io.out.style('quiet', CAVEAT));
-  return worst;
+  return targets;
 }
 
 async function grade(target: Target, wanted: VerifyOptions, err: Output): Promise<Judged> {
   const { file, problem } = target;
   if (problem !== undefined) return notRead(problem);
-  const verifier = createVerifier(wanted);
   const progress = progressOf(err, `verifying ${oneLine(file)}`);
-  const judged = await judge(file, verifier, (piece, done, total) => {
-    verifier.push(piece);
-    progress.update(done, total);
-  });
+  const judged = await judge(
+    file,
+    (isAudit) => plainly(isAudit ? createAuditVerifier(wanted) : createVerifier(wanted)),
+    (done, total) => progress.update(done, total),
+  );
   progress.done();
   return judged;
 }
@@ -104,7 +122,7 @@ function statusOf({ verdict, problem }: Judged): ExitStatus {
   return problem !== undefined ? 2 : verdict.ok ? 0 : 1;
 }
 
-/** A verdict as docs/verify.py prints it; a file of another kind has none. */
+/** A verdict: a transcript's as docs/verify.py prints it; an audit log's says that it is one. */
 function jsonOf(file: string, { verdict, problem }: Judged): string {
   const found = verdict ?? { graded: false, problem };
   return harmlessJson(JSON.stringify({ file, ...found }));
@@ -116,7 +134,12 @@ function inWords(file: string, { verdict, problem }: Judged, style: Style): stri
   if (problem !== undefined) {
     return `${style('warning', '?')}      ${name}  not graded: ${oneLine(problem)}`;
   }
+  const ok = `${style('good', 'ok')}     ${name}  `;
+  const bad = `${style('bad', 'FAULT')}  ${name}  `;
+  if ('log' in verdict) {
+    return verdict.ok ? ok + auditStanding(verdict, style) : bad + auditFault(verdict);
+  }
   const { fault } = verdict;
-  if (fault === undefined) return `${style('good', 'ok')}     ${name}  ${standing(verdict, style)}`;
-  return `${style('bad', 'FAULT')}  ${name}  ${faultWords(fault)}\n       ${meaning(fault, verdict)}`;
+  if (fault === undefined) return ok + standing(verdict, style);
+  return `${bad}${faultWords(fault)}\n       ${meaning(fault, verdict)}`;
 }

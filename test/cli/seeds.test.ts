@@ -9,9 +9,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { bareEnv, execute, MAIN, type Executed } from './script.ts';
 
 const folder = fileURLToPath(new URL('../testdata/seeds/', import.meta.url));
-const manifest: { transcript: { file: string; seed_verify_file: { ok: boolean } }[] } = JSON.parse(
-  readFileSync(`${folder}manifest.json`, 'utf8'),
-);
+const manifest: {
+  transcript: { file: string; seed_verify_file: { ok: boolean } }[];
+  audit: { file: string; seed_verify_audit: [boolean, string] | string }[];
+} = JSON.parse(readFileSync(`${folder}manifest.json`, 'utf8'));
 
 /**
  * Where we say something else than the seed's own verifier: it takes spellings that it never writes, ends
@@ -35,7 +36,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'transcript_truncated_tail.jsonl': 'not_sealed',
 };
 
-describe('verify on the seed’s transcripts', () => {
+describe('verify on what the seeds wrote', () => {
   let result: Executed;
   let verdicts: Map<string, { ok: boolean; fault?: { reason: string } }>;
 
@@ -56,7 +57,7 @@ describe('verify on the seed’s transcripts', () => {
   test('the exit status is that of the worst, and every file has a verdict', () => {
     expect(result.status).toBe(1);
     expect([...verdicts.keys()].toSorted()).toEqual(
-      manifest.transcript.map(({ file }) => file).toSorted(),
+      [...manifest.transcript, ...manifest.audit].map(({ file }) => file).toSorted(),
     );
   });
 
@@ -68,6 +69,16 @@ describe('verify on the seed’s transcripts', () => {
       if (expected !== 'ok' && expected !== 'a fault') {
         expect(verdict?.fault?.reason).toBe(expected);
       }
+    });
+  }
+
+  for (const { file, seed_verify_audit: seed } of manifest.audit) {
+    // The seed passes over a field that no digest covers.
+    const expected = seed[0] === true && file !== 'audit_extra_field.jsonl';
+    test(`${file}: ${expected ? 'ok' : 'a fault'}`, () => {
+      // An empty file may be either, and is called an open transcript.
+      const log = file === 'audit_empty.jsonl' ? {} : { log: 'audit' };
+      expect(verdicts.get(file)).toMatchObject({ ok: expected, ...log });
     });
   }
 });
