@@ -1,3 +1,4 @@
+import { ReadableStream as NodeStream } from 'node:stream/web';
 import { type LanguageModelV2, type LanguageModelV3 } from '@ai-sdk/provider';
 import { describe, expect, test } from 'vitest';
 import { fromAiSdk, type AiSdkCallOptions, type AiSdkModel } from '../../src/models/ai-sdk.ts';
@@ -32,7 +33,10 @@ function fake(
     modelId: 'm-1',
     calls,
     doGenerate: async (options) => whole(await next(options)),
-    doStream: async (options) => ({ stream: ReadableStream.from(await next(options)) }),
+    // The DOM's type has no `from` yet; the streams are the same.
+    doStream: async (options) => ({
+      stream: NodeStream.from(await next(options)) as unknown as ReadableStream,
+    }),
   };
 }
 

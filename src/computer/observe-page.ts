@@ -1,0 +1,318 @@
+/// <reference lib="dom" />
+/**
+ * What is on a page, in reading order. Runs in the page.
+ *
+ * @module
+ */
+import { type ScreenElement } from './observation.ts';
+import { PageNames } from './observe-page-names.ts';
+import { type PageLimits } from './playwright-limits.ts';
+
+/** One thing that was found: an element, or a frame whose own document is to be looked at. */
+export interface PageItem extends ScreenElement {
+  /** Its place among {@link PageView.nodes}. */
+  readonly node: number;
+  readonly isFrame: boolean;
+}
+
+/** What was found, as it travels. */
+export interface PageSight {
+  readonly items: readonly PageItem[];
+  /** The text, cut where the frames are: one part more than there are frames. */
+  readonly texts: readonly string[];
+}
+
+/** An option of a list. */
+export interface PageOption {
+  readonly label: string;
+  readonly value: string;
+  readonly disabled: boolean;
+}
+
+/** A part of the text, or undefined for a frame. */
+interface Part {
+  readonly text: string | undefined;
+  readonly modal: Element | undefined;
+}
+
+interface Entry {
+  readonly item: Omit<PageItem, 'node'>;
+  readonly node: Element;
+  readonly modal: Element | undefined;
+}
+
+/** What is known of the elements around. */
+interface Around {
+  /** The modal dialog that it is in. */
+  readonly modal: Element | undefined;
+  /** Whether it is in something that is acted on as a whole. */
+  readonly inControl: boolean;
+  readonly cursor: string;
+}
+
+/** The source of an expression that looks at a document and gives its {@link PageView}. */
+export function viewSource(limits: PageLimits): string {
+  const given = JSON.stringify(limits);
+  return `new (${String(PageView)})(new (${String(PageNames)})(${given}), ${given})`;
+}
+
+/**
+ * One look at a document. It stays there and keeps the nodes, so that what was observed is what is acted on.
+ *
+ * A class, because its source is all that reaches the page: it refers to nothing but itself.
+ */
+export class PageView {
+  /** A {@link PageSight} as JSON, which travels several times as fast. */
+  readonly sight: string;
+  readonly nodes: readonly Element[];
+  /** Regions that are read, not acted on. */
+  readonly #read: ReadonlySet<string> = new Set(
+    'alert alertdialog dialog heading img meter progressbar status'.split(' '),
+  );
+  /** Those that are nothing without a name. */
+  readonly #named: ReadonlySet<string> = new Set('alert heading img status'.split(' '));
+  readonly #names: PageNames;
+  readonly #limits: PageLimits;
+  #entries: Entry[] = [];
+  #parts: Part[] = [];
+  #length = 0;
+  readonly #modals: Element[] = [];
+
+  constructor(names: PageNames, limits: PageLimits) {
+    this.#names = names;
+    this.#limits = limits;
+    const root = document.body ?? document.documentElement;
+    if (root !== null) this.#walk(root, { modal: undefined, inControl: false, cursor: 'auto' });
+    this.#keepTopmost();
+    const entries = this.#entries.filter(
+      (entry, place, all) => !this.#isEcho(entry, all[place + 1]),
+    );
+    this.nodes = entries.map(({ node }) => node);
+    const items = entries.map(({ item }, node) => ({ ...item, node }));
+    const sight: PageSight = { items, texts: this.#texts() };
+    this.sight = JSON.stringify(sight);
+    this.#entries = [];
+    this.#parts = [];
+  }
+
+  /** What lies over the middle of an element; '' if nothing does. */
+  coverOf(place: number): string {
+    const node = this.nodes[place];
+    const hit = node === undefined ? null : this.#hit(node);
+    if (hit === null || node?.contains(hit) === true) return '';
+    const named =
+      hit.closest('[role=dialog], [role=alertdialog], dialog, [aria-label], [id]') ?? hit;
+    const role = this.#names.roleOf(named) || `<${named.localName}>`;
+    const name = this.#names.nameOf(named, role) || this.#names.nameOf(hit, 'generic');
+    return name === '' ? role : `${role} ${JSON.stringify(this.#names.cut(name, 60))}`;
+  }
+
+  /** The options of a list; undefined if it is none of the browser's own. */
+  optionsOf(place: number): PageOption[] | undefined {
+    const node = this.nodes[place];
+    if (!(node instanceof HTMLSelectElement)) return undefined;
+    return Array.from(node.options, (option) => ({
+      label: this.#names.nameOf(option, 'option'),
+      value: option.value,
+      disabled: option.matches(':disabled'),
+    }));
+  }
+
+  /** From now on what the element holds is nobody's business. */
+  markSecret(place: number): void {
+    const node = this.nodes[place];
+    if (node !== undefined) Reflect.set(node, this.#names.mark, true);
+  }
+
+  #walk(element: Element, around: Around): void {
+    if (element.localName === 'script' || element.localName === 'style') return;
+    if (!this.#names.isRendered(element)) {
+      this.#addToggle(element, around);
+      return;
+    }
+    const style = getComputedStyle(element);
+    const box = element.getBoundingClientRect();
+    const hasSize = box.width > 0 && box.height > 0;
+    // A section that is folded up is rendered, in no space.
+    if (!hasSize && style.display !== 'contents' && style.overflow !== 'visible') return;
+    const isSeen = hasSize && style.visibility === 'visible';
+    const isModal = element.matches('dialog:modal');
+    if (isModal) this.#modals.push(element);
+    const inside = { ...around, modal: isModal ? element : around.modal };
+    this.#visit(element, inside, style, isSeen ? box : undefined);
+  }
+
+  /** @param box where it is, if it is seen: its content may be in any case. */
+  #visit(
+    element: Element,
+    around: Around,
+    style: CSSStyleDeclaration,
+    box: DOMRect | undefined,
+  ): void {
+    const isControl = box !== undefined && this.#add(element, around, style.cursor, box);
+    if (element.localName === 'iframe' || element.localName === 'frame') {
+      if (box !== undefined) this.#addFrame(element, around, box, style);
+    } else if (!this.#names.opaque.has(element.localName)) {
+      const inControl = around.inControl || isControl;
+      this.#content(element, { ...around, inControl, cursor: style.cursor }, style);
+    }
+  }
+
+  #content(element: Element, around: Around, style: CSSStyleDeclaration): void {
+    const gap = this.#gapOf(style.display);
+    const keepsLines = style.whiteSpaceCollapse?.startsWith('preserve') ?? false;
+    this.#say(gap, around);
+    for (const child of this.#names.childrenOf(element)) {
+      if (child instanceof Element) {
+        if (child.localName === 'br') this.#say('\n', around);
+        else this.#walk(child, around);
+      } else if (child instanceof Text && style.visibility === 'visible') {
+        this.#say(keepsLines ? child.data : child.data.replaceAll(/\s+/gu, ' '), around);
+      }
+    }
+    this.#say(gap, around);
+  }
+
+  /** What is between the text of an element and that around it. */
+  #gapOf(display: string): string {
+    if (display === 'inline' || display === 'contents') return '';
+    return display.startsWith('inline') || display === 'table-cell' ? ' ' : '\n';
+  }
+
+  #say(text: string, { modal }: Around): void {
+    if (text === '' || this.#length > 4 * this.#limits.text) return;
+    this.#length += text.length;
+    this.#parts.push({ text, modal });
+  }
+
+  /** Adds an element if it is one that counts; gives whether it is acted on as a whole. */
+  #add(element: Element, around: Around, cursor: string, box: DOMRect): boolean {
+    const role = this.#names.roleOf(element) || 'generic';
+    const isControl = this.#names.interactive.has(role);
+    const isRead = this.#read.has(role);
+    const isActedOn = isControl || this.#isClickable(element, around, cursor);
+    if (!isActedOn && (!isRead || around.inControl)) return false;
+    // A list item with a handler is called what it holds.
+    const label = this.#names.nameOf(element, isControl || isRead ? role : 'generic');
+    if (label === '' && !isActedOn && this.#named.has(role)) return false;
+    this.#push(element, element, { role, label, box, modal: around.modal });
+    this.#addOptions(element, around, box);
+    return isActedOn && role !== 'listbox';
+  }
+
+  /** What has a handler, or a hand over it that isn't its parent's already. */
+  #isClickable(element: Element, around: Around, cursor: string): boolean {
+    if (around.inControl || element.localName === 'label' || element === document.body)
+      return false;
+    if (element.hasAttribute('onclick')) return true;
+    const tab = element.getAttribute('tabindex');
+    if (tab !== null && Number(tab) >= 0) return true;
+    return (
+      cursor === 'pointer' &&
+      around.cursor !== 'pointer' &&
+      !element.querySelector('input, select, label')
+    );
+  }
+
+  /** A box that a page draws itself hides the browser's own and leaves its label to be clicked. */
+  #addToggle(element: Element, { modal }: Around): void {
+    if (!(element instanceof HTMLInputElement)) return;
+    if (!['checkbox', 'radio', 'file'].includes(element.type)) return;
+    const label = [...(element.labels ?? [])].find((each) => this.#names.isRendered(each));
+    const box = label?.getBoundingClientRect();
+    if (label === undefined || box === undefined || box.width === 0 || box.height === 0) return;
+    const role = this.#names.roleOf(element);
+    this.#push(element, label, { role, label: this.#names.nameOf(element, role), box, modal });
+  }
+
+  /** The options of a closed list have no place of their own. */
+  #addOptions(select: Element, { modal }: Around, box: DOMRect): void {
+    if (!(select instanceof HTMLSelectElement)) return;
+    for (const option of [...select.options].slice(0, this.#limits.options)) {
+      const own = option.getBoundingClientRect();
+      const label = this.#names.nameOf(option, 'option');
+      this.#push(option, option, { role: 'option', label, box: own.height > 0 ? own : box, modal });
+    }
+  }
+
+  #push(
+    element: Element,
+    node: Element,
+    {
+      role,
+      label,
+      box,
+      modal,
+    }: { role: string; label: string; box: DOMRect; modal: Element | undefined },
+  ): void {
+    if (this.#entries.length >= this.#limits.elements) return;
+    const value = this.#names.valueOf(element, role);
+    const item = {
+      label,
+      kind: role,
+      x: Math.round(box.x),
+      y: Math.round(box.y),
+      width: Math.max(1, Math.round(box.width)),
+      height: Math.max(1, Math.round(box.height)),
+      ...(value === undefined ? {} : { value }),
+      states: this.#names.statesOf(element),
+      isFrame: false,
+    };
+    this.#entries.push({ item, node, modal });
+  }
+
+  /** The place of a frame is that of its document, inside border and padding. */
+  #addFrame(node: Element, { modal }: Around, box: DOMRect, style: CSSStyleDeclaration): void {
+    const inset = (side: 'Left' | 'Top'): number =>
+      Number.parseFloat(style[`padding${side}`]) + Number.parseFloat(style[`border${side}Width`]);
+    const item = {
+      label: this.#names.nameOf(node, 'iframe'),
+      kind: 'iframe',
+      x: Math.round(box.x + inset('Left')),
+      y: Math.round(box.y + inset('Top')),
+      width: Math.round(box.width),
+      height: Math.round(box.height),
+      states: this.#names.statesOf(node),
+      isFrame: true,
+    };
+    this.#entries.push({ item, node, modal });
+    this.#parts.push({ text: undefined, modal });
+  }
+
+  /** What is behind a modal dialog can't be reached, and isn't read out. */
+  #keepTopmost(): void {
+    const isOnTop = (modal: Element): boolean => {
+      const hit = this.#hit(modal);
+      return hit !== null && modal.contains(hit);
+    };
+    const topmost = this.#modals.findLast(isOnTop) ?? this.#modals.at(-1);
+    if (topmost === undefined) return;
+    this.#entries = this.#entries.filter(({ modal }) => modal === topmost);
+    this.#parts = this.#parts.filter(({ modal }) => modal === topmost);
+  }
+
+  /** What is on top in the middle of an element, as its own tree has it. */
+  #hit(element: Element): Element | null {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const root = element.getRootNode();
+    const tree = root instanceof ShadowRoot ? root : document;
+    return tree.elementFromPoint(left + width / 2, top + height / 2);
+  }
+
+  /** Whether an element that is only read says just what the next one, inside it, says. */
+  #isEcho({ item, node }: Entry, next: Entry | undefined): boolean {
+    const isRead = this.#named.has(item.kind) || item.kind === 'generic';
+    return (
+      isRead && next !== undefined && next.item.label === item.label && node.contains(next.node)
+    );
+  }
+
+  #texts(): string[] {
+    const texts = [''];
+    for (const { text } of this.#parts) {
+      if (text === undefined) texts.push('');
+      else texts[texts.length - 1] += text;
+    }
+    return texts;
+  }
+}

@@ -1,0 +1,316 @@
+import { expect, test } from 'vitest';
+import {
+  observationDigest,
+  screenDigest,
+  type Observation,
+} from '../../../src/computer/observation.ts';
+import { describeInBrowser, QUICK, signal } from './support.ts';
+
+/** An element on one line: `checkbox "Own box" = value (states)`. */
+function lines({ elements }: Observation): string[] {
+  return elements.map(({ kind, label, value, states }) => {
+    const held = value === undefined ? '' : ` = ${JSON.stringify(value)}`;
+    return `${kind} ${JSON.stringify(label)}${held}${states === undefined ? '' : ` (${states.join(' ')})`}`;
+  });
+}
+
+describeInBrowser('observe', (world) => {
+  test('names what is seen, and only that, in reading order', async () => {
+    const { see } = await world.open('visible.html');
+    const observation = await see();
+    expect(lines(observation)).toEqual([
+      'heading "What is seen"',
+      'button "Plain"',
+      'button "More"',
+      'button "Less" (expanded)',
+      'button "In open details"',
+      'button "In contents"',
+      'checkbox "Own box" (checked)',
+      'link "Heading link"',
+      'link "Link heading"',
+      'link "Picture link"',
+      'img "A tree"',
+      'img "Chart"',
+      'generic "With a handler"',
+      'generic "With a hand"',
+      'generic "With a tab stop"',
+      'button "Pressed" (pressed)',
+      'switch "Switched on" (checked)',
+      'tab "First tab" (selected)',
+      'tab "Second tab" (disabled)',
+      'button "Named by others"',
+      'button "Named on one line"',
+      'textbox "By its title" = ""',
+      'textbox "By its placeholder" = "" (required)',
+      'button "Submit"',
+      'button "By its alt"',
+      'textbox "Editable" = "some rich text"',
+      'listbox "Many of them" = "One"',
+      'option "One" (selected)',
+      'option "Two"',
+      'progressbar "Half way" = "1"',
+      'textbox "Written" = "in a field"',
+    ]);
+    expect(observation.title).toBe('What is seen');
+    expect(observation.url).toBe(`${world.near.url}/visible.html`);
+  });
+
+  test('the text is what is seen, its white space folded and its lines kept', async () => {
+    const { see } = await world.open('visible.html');
+    const { text } = await see();
+    expect(text.split('\n')).toEqual(
+      expect.arrayContaining([
+        'What is seen',
+        'line one',
+        'line two',
+        'left right',
+        'broken',
+        'line',
+      ]),
+    );
+    expect(text).toContain('but this');
+    for (const hidden of [
+      'inert',
+      'transparent',
+      'folded',
+      'No display',
+      'Invisible',
+      'In details',
+    ]) {
+      expect(text).not.toContain(hidden);
+    }
+    expect(text).not.toMatch(/ {2}|\n\n|eyes only|no script|in a field/u);
+  });
+
+  test('places are whole pixels of the window, before and after it is scrolled', async () => {
+    const { see, act, screen } = await world.open('long.html');
+    const before = await see();
+    expect(before.elements.map(({ label }) => label)).toEqual(['Top', 'Bottom', '—']);
+    for (const { x, y, width, height } of before.elements) {
+      expect([x, y, width, height].every(Number.isInteger)).toBe(true);
+    }
+    expect(before.elements[1]?.y).toBeGreaterThan(3000);
+    expect(await act({ kind: 'scroll', direction: 'down', by: 500 })).toEqual({
+      ok: true,
+      summary: 'scrolled down by 500',
+    });
+    const after = await see();
+    expect(after.elements[1]?.y).toBe((before.elements[1]?.y ?? 0) - 500);
+    expect(await screen.page.evaluate('scrollY')).toBe(500);
+  });
+
+  test('frames of both origins are in their place in the order and in the window', async () => {
+    const { see } = await world.open(`frames.html?far=${world.far.url}`);
+    const { elements, text } = await see();
+    expect(elements.map(({ label }) => label)).toEqual([
+      'Before',
+      'Field near',
+      'Field far',
+      'After',
+    ]);
+    // Margin 10, border 5, padding 3, and the field at 20, 40 in the frame.
+    const heading = elements[0]!;
+    expect(elements[1]).toMatchObject({ x: 38, width: 100, height: 20 });
+    expect(elements[2]!.y - elements[1]!.y).toBeGreaterThan(120);
+    expect(elements[1]!.y).toBeGreaterThan(heading.y + heading.height + 40);
+    expect(text).toBe('Before\nInside near\nBetween\nInside far\nAfter');
+  });
+
+  test.each([
+    [1, 'Field near'],
+    [2, 'Field far'],
+  ])(
+    'the place of what is in a frame is where the mouse finds it: %i, %s',
+    async (index, label) => {
+      const { see, click, screen } = await world.open(`frames.html?far=${world.far.url}`);
+      const { x, y, width, height } = (await see()).elements[index]!;
+      const corners = [
+        [x, y, true],
+        [x + width - 1, y + height - 1, true],
+        [x - 2, y, false],
+        [x + width - 1, y + height + 1, false],
+      ] as const;
+      for (const [left, top, isInside] of corners) {
+        await see();
+        await click('After');
+        await screen.page.mouse.click(left, top);
+        const { elements } = await see();
+        expect(elements[index]).toMatchObject({ label });
+        expect(elements[index]?.states?.includes('focused') ?? false).toBe(isInside);
+      }
+    },
+  );
+
+  test('only the frame that has the focus says so', async () => {
+    const { see, click } = await world.open(`frames.html?far=${world.far.url}`);
+    await see();
+    await click('Field near');
+    await see();
+    await click('Field far');
+    const { elements } = await see();
+    expect(elements.map(({ states }) => states ?? [])).toEqual([[], [], ['focused'], []]);
+  });
+
+  test('shadow trees are read as they are rendered, slots included', async () => {
+    const { see } = await world.open('shadow.html');
+    const observation = await see();
+    expect(lines(observation)).toEqual([
+      'heading "Light"',
+      'heading "Slotted title"',
+      'textbox "Amount" = "3"',
+      'button "Slotted button"',
+      'button "Shadow button"',
+      'status "Nothing"',
+    ]);
+    expect(observation.text).toBe(
+      'Light\nSlotted title\nAmount Slotted button Shadow button\nNothing\nAfter',
+    );
+  });
+
+  test('text of every language, and half an emoji, has a digest', async () => {
+    const { see } = await world.open('languages.html');
+    const observation = await see();
+    expect(lines(observation)).toEqual([
+      'heading "语言"',
+      'button "保存"',
+      'button "حذف الحساب"',
+      'button "🚀 Launch 👩‍👩‍👧"',
+      'textbox "姓名" = ""',
+      'status "—"',
+    ]);
+    expect(observation.text).toContain('مرحبا بالعالم');
+    expect(observation.text).toContain('half \uFFFD end');
+    expect(observation.title).toBe('语言 لغات 🌍');
+    expect(observationDigest(observation)).toMatch(/^[0-9a-f]{16}$/u);
+    expect(screenDigest(observation)).toMatch(/^[0-9a-f]{64}$/u);
+  });
+
+  test('states of fields, and the options of a list', async () => {
+    const { see } = await world.open('form.html');
+    expect(lines(await see())).toEqual([
+      'heading "Register"',
+      'textbox "Name" = "" (required)',
+      'textbox "E-mail" = ""',
+      'combobox "Country" = "Choose …"',
+      'option "Choose …" (selected)',
+      'option "Austria"',
+      'option "Japan"',
+      'option "Atlantis" (disabled)',
+      'radio "Free" (checked)',
+      'radio "Paid"',
+      'textbox "Born" = ""',
+      'textbox "Notes" = "As agreed" (readonly)',
+      'checkbox "I accept the terms"',
+      'button "Send"',
+      'button "Import" (disabled)',
+    ]);
+  });
+
+  test('a modal dialog hides what is behind it', async () => {
+    const { see, click } = await world.open('modal.html');
+    await see();
+    await click('Close account');
+    const { elements, text } = await see();
+    expect(elements.map(({ kind, label }) => `${kind} ${label}`)).toEqual([
+      'dialog Close the account?',
+      'heading Close the account?',
+      'button Keep it',
+      'button Close it',
+    ]);
+    expect(text).toBe("Close the account?\nThis can't be undone.\nKeep it Close it");
+  });
+
+  test('the same page gives the same observation', async () => {
+    const { see } = await world.open('form.html');
+    expect(await see()).toEqual(await see());
+  });
+
+  test('5,000 elements', async () => {
+    const { see } = await world.open('many.html');
+    const { elements, text } = await see();
+    expect(elements).toHaveLength(5001);
+    expect(elements[5000]).toMatchObject({ kind: 'button', label: 'Delete 1250' });
+    expect(Array.from(text)).toHaveLength(20_000);
+    expect(text.endsWith('…')).toBe(true);
+  });
+
+  test('limits hold, in code points', async () => {
+    const limits = { ...QUICK, text: 40, label: 5, elements: 3, options: 1 };
+    const { see, screen } = await world.open('form.html', { limits });
+    const { elements, text } = await see();
+    expect(elements.map(({ label }) => label)).toEqual(['Regi…', 'Name', 'E-ma…']);
+    expect(Array.from(text)).toHaveLength(40);
+    await screen.page.setContent(`<button>${'😀'.repeat(9)}</button>`);
+    expect((await see()).elements[0]?.label).toBe('😀😀😀😀…');
+  });
+
+  test('a page that still loads is waited for', async () => {
+    const { see, act } = await world.open('twins.html');
+    await act({ kind: 'navigate', url: '/slow' });
+    expect((await see()).text).toBe('First\nSecond');
+  });
+
+  test('a page that never stops changing is looked at as it is', async () => {
+    const { see, click } = await world.open('spinner.html');
+    const { elements } = await see();
+    expect(elements.map(({ label }) => label)).toEqual(['Report', 'Loading the report', 'Cancel']);
+    expect(await click('Cancel')).toEqual({ ok: true, summary: 'clicked button "Cancel"' });
+  });
+
+  test('a page that never loads is looked at as it is', async () => {
+    const { see, screen } = await world.open('twins.html', { limits: { ...QUICK, loadMs: 100 } });
+    await screen.page.evaluate(
+      `document.write('<h1>Half</h1><script src="/never"></script><h1>Page')`,
+    );
+    expect((await see()).elements.map(({ label }) => label)).toContain('Half');
+  });
+
+  test('a frame that does not answer is named', async () => {
+    const { see, screen } = await world.open('twins.html');
+    await screen.page.setContent(
+      `<p>Outside</p><iframe title="Stuck" src="${world.far.url}/inner.html"></iframe><p>After</p>`,
+    );
+    const stuck = screen.page.frames()[1]!;
+    await stuck.waitForLoadState();
+    stuck.evaluate('for (;;);').catch(() => undefined);
+    const { elements, text } = await see();
+    expect(elements.map(({ kind, label }) => `${kind} ${label}`)).toEqual(['iframe Stuck']);
+    expect(text).toBe('Outside\nAfter');
+  });
+
+  test('a form whose fields are called like its members is no trap', async () => {
+    const { see, screen } = await world.open('twins.html');
+    await screen.page.setContent(
+      '<form><input name="title" aria-label="Title"><input name="children" aria-label="C"><input name="hidden" aria-label="H"><button>Go</button></form>',
+    );
+    expect((await see()).elements.map(({ label }) => label)).toEqual(['Title', 'C', 'H', 'Go']);
+  });
+
+  test('an address is told without the name and password in it', async () => {
+    const { screen, see } = await world.open('twins.html');
+    await screen.page.goto(world.near.url.replace('//', '//ada:sesame@') + '/todo.html');
+    expect((await see()).url).toBe(`${world.near.url}/todo.html`);
+  });
+
+  test('a picture is a PNG of the window', async () => {
+    const { screen } = await world.open('languages.html');
+    const picture = await screen.screenshot();
+    expect(Buffer.from(picture.subarray(1, 4)).toString()).toBe('PNG');
+    const size = new DataView(picture.buffer, picture.byteOffset);
+    expect([size.getUint32(16), size.getUint32(20)]).toEqual([800, 600]);
+  });
+
+  test('an abort ends the wait with its reason', async () => {
+    const { screen } = await world.open('twins.html');
+    const reason = new Error('enough');
+    await expect(screen.observe({ signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const controller = new AbortController();
+    const waiting = screen.act(
+      { kind: 'wait', milliseconds: 50_000 },
+      { signal: controller.signal },
+    );
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect(screen.observe({ signal })).resolves.toMatchObject({ title: 'Two of a kind' });
+  });
+});
