@@ -32,16 +32,33 @@ export interface LiveFlags {
 
 /** Declares them. @param steps the default of `--max-steps`. */
 export function addLiveOptions(command: Command, steps?: number): Command {
-  return addToolOptions(
-    command
-      .option('-m, --model <model>', 'openai:NAME, anthropic:NAME, ollama:NAME or scripted:FILE')
-      .option('--system <text>', 'instructions that come before the task')
-      .option('--price-in <usd>', 'what a million input tokens cost; --max-usd needs it', amount)
-      .option('--price-out <usd>', 'what a million output tokens cost; --max-usd needs it', amount),
+  const asking = addToolOptions(
+    addModelOptions(command),
     'the folder of the built-in tools and of --check',
   )
     .option('--ask', "ask before every tool that isn't read-only; waiting counts as run time")
-    .option('--check <command>', 'run this at the end, in the root; exit status 0 means success')
+    .option('--check <command>', 'run this at the end, in the root; exit status 0 means success');
+  return addBudgetOptions(asking, steps)
+    .option('--sentinel <text>', 'end the run at an answer that holds this text')
+    .option('--stop-on-stall', 'end the run when it goes round in circles (default: a warning)')
+    .option(
+      '--json',
+      "print the outcome as one line of JSON on stdout instead of the model's text",
+    );
+}
+
+/** Declares the options that say who is asked. */
+export function addModelOptions(command: Command): Command {
+  return command
+    .option('-m, --model <model>', 'openai:NAME, anthropic:NAME, ollama:NAME or scripted:FILE')
+    .option('--system <text>', 'instructions that come before the task')
+    .option('--price-in <usd>', 'what a million input tokens cost; --max-usd needs it', amount)
+    .option('--price-out <usd>', 'what a million output tokens cost; --max-usd needs it', amount);
+}
+
+/** Declares the budgets. @param steps the default of `--max-steps`. */
+export function addBudgetOptions(command: Command, steps?: number): Command {
+  return command
     .option('--max-steps <n>', 'model turns', wholeNumber, steps)
     .option('--max-tokens <n>', 'tokens in all', wholeNumber)
     .option('--max-usd <usd>', 'US dollars', amount)
@@ -51,13 +68,7 @@ export function addLiveOptions(command: Command, steps?: number): Command {
       'tool calls; when they are used up there is no further turn, so allow one more than you expect',
       wholeNumber,
     )
-    .option('--max-output-tokens <n>', 'output tokens of one turn', wholeNumber)
-    .option('--sentinel <text>', 'end the run at an answer that holds this text')
-    .option('--stop-on-stall', 'end the run when it goes round in circles (default: a warning)')
-    .option(
-      '--json',
-      "print the outcome as one line of JSON on stdout instead of the model's text",
-    );
+    .option('--max-output-tokens <n>', 'output tokens of one turn', wholeNumber);
 }
 
 /** Declares the options that say what tools there are. @param root what `--root` is for. */

@@ -73,6 +73,8 @@ export function refuseBad(options: RunOptions): void {
 /** What a run is given so that a person can watch it and step in. */
 export interface Watching extends Pick<RunOptions, 'permit' | 'ask' | 'signal'> {
   readonly on: (event: RunEvent) => void;
+  /** Says a line of ours, whatever is on the screen. */
+  readonly say: (text: string) => void;
 }
 
 /** Carries a run with a display, questions and interrupts around it, and reports how it ended. */
@@ -83,7 +85,7 @@ export async function carryLive(
   carry: (watching: Watching) => Promise<Outcome>,
 ): Promise<ExitStatus> {
   const { err, out } = io;
-  const outcome = await watched(flags, budget, io, carry);
+  const outcome = await watchLive(flags, budget, io, carry);
   if (flags.json === true) out.line(harmlessJson(JSON.stringify(outcome)));
   err.line(report(outcome, flags.check !== undefined, err.style));
   // 0 only if the model ended the run by itself, and no check says otherwise.
@@ -91,8 +93,9 @@ export async function carryLive(
   return ended && outcome.verified !== false ? 0 : 1;
 }
 
-async function watched(
-  { ask: wanted, json }: LiveFlags,
+/** Carries a run with a display, questions and interrupts around it. */
+export async function watchLive(
+  { ask: wanted, json }: Pick<LiveFlags, 'ask' | 'json'>,
   budget: Budget,
   io: Io,
   carry: (watching: Watching) => Promise<Outcome>,
@@ -111,6 +114,7 @@ async function watched(
       ...given({ permit: wanted && permit, ask }),
       signal,
       on: (event) => display.on(event),
+      say: (text) => display.say(text),
     });
   } finally {
     display.end();

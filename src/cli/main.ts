@@ -29,6 +29,10 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<CommandM
   resume: ['go on with a run that was cut off', () => import('./resume.ts')],
   replay: ['carry recorded runs again, without a model, and compare', () => import('./replay.ts')],
   diff: ['tell where two recorded runs part', () => import('./diff.ts')],
+  episode: [
+    'reach a goal on a web page, with an audit log and a check that looks for itself',
+    () => import('./episode.ts'),
+  ],
   verify: ['check that transcripts are what was written', () => import('./verify.ts')],
   show: ['read a transcript in the terminal', () => import('./show.ts')],
 };

@@ -98,7 +98,7 @@ export async function goOn(
     if (torn) io.err.line('its last line was unfinished; the bytes are kept in a file beside it');
   };
   try {
-    return await carryLive(flags, options.budget ?? {}, io, ({ on, ...watching }) => {
+    return await carryLive(flags, options.budget ?? {}, io, ({ on, say: _say, ...watching }) => {
       const listener = (event: RunEvent): void => {
         if (event.type === 'run-start') announce();
         on(event);

@@ -7,10 +7,10 @@ import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { type Command } from 'commander';
 import { run, type RunOptions } from '../index.ts';
-import { createTranscript, StoreError, type TranscriptStore } from '../store/index.ts';
 import { chooseModel, EXAMPLE } from './choose-model.ts';
 import { gatherTools } from './gather-tools.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
+import { createOut } from './out.ts';
 import { addLiveOptions, budgetOf, type LiveFlags } from './live-options.ts';
 import { carryLive, optionsOf, priceOf, refuseBad, rootFolder } from './live-run.ts';
 import { goOn, unfinished, type Unfinished } from './resuming.ts';
@@ -90,7 +90,7 @@ async function runTask(task: string, flags: Flags, io: Io): Promise<ExitStatus> 
   const store = await createOut(flags.out, task);
   root.protect(await realpath(store.location));
   err.line(`model ${oneLine(model.id ?? 'custom')}, transcript ${oneLine(store.location)}`);
-  return carryLive(flags, options.budget ?? {}, io, async (watching) => {
+  return carryLive(flags, options.budget ?? {}, io, async ({ say: _say, ...watching }) => {
     try {
       return await run({ ...options, ...watching, transcript: store });
     } finally {
@@ -107,36 +107,4 @@ async function begunIn(out: string | undefined): Promise<Unfinished | null> {
     );
   }
   return existsSync(out) ? unfinished(out) : null;
-}
-
-/**
- * Creates the transcript: at `--out`, or at the first free `runs/<UTC time>-<task>.jsonl`.
- *
- * @throws {CommandError} if the name is taken or the file can't be made.
- */
-async function createOut(out: string | undefined, task: string): Promise<TranscriptStore> {
-  for (let k = 1; ; k += 1) {
-    try {
-      return await createTranscript(out ?? `runs/${defaultName(task, k)}`);
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      const taken = error.code === 'exists' || error.code === 'locked';
-      if (taken && out === undefined) continue;
-      // Where a name is taken, the message says itself what to do.
-      const advice = error.code === 'exists' ? '' : '; --out FILE names another place';
-      throw new CommandError(`the transcript can't be begun: ${oneLine(error.message)}${advice}`, {
-        cause: error,
-      });
-    }
-  }
-}
-
-/** `2026-11-30T10-40-44Z-what-is-2-40.jsonl`: sorts by time, and is a file name everywhere. */
-function defaultName(task: string, k: number): string {
-  const time = new Date().toISOString().replace(/\.\d+/, '').replaceAll(':', '-');
-  const plain = task.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
-  const words = plain.match(/[a-z0-9]+/g) ?? ['run'];
-  const slug = words.join('-').slice(0, 40).replace(/-$/, '');
-  // Runs of one task that begin in one second get numbers.
-  return `${time}-${slug}${k === 1 ? '' : `-${k}`}.jsonl`;
 }

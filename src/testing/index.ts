@@ -38,4 +38,11 @@ export {
   type StubTurn,
   type StubUsage,
 } from './provider-script.ts';
+export {
+  scriptedScreen,
+  type Reaction,
+  type Scene,
+  type SceneElement,
+  type ScriptedScreen,
+} from './scripted-screen.ts';
 export * as tamper from './tamper.ts';

@@ -1,0 +1,255 @@
+/**
+ * `hashtape episode`: a goal on a web page, carried in Chromium, audited, and verified by a look of its own.
+ *
+ * @module
+ */
+import { InvalidArgumentError, type Command } from 'commander';
+import {
+  episode,
+  type Episode,
+  type EpisodeEvent,
+  type EpisodeOptions,
+  type ScreenCheck,
+} from '../computer/index.ts';
+import { playwrightScreen, type PlaywrightScreen } from '../computer/playwright.ts';
+import { systemClock } from '../index.ts';
+import { StoreError, type TranscriptStore } from '../store/index.ts';
+import { chooseModel } from './choose-model.ts';
+import { CommandError, type ExitStatus, type Io } from './io.ts';
+import { addBudgetOptions, addModelOptions, budgetOf, type LiveFlags } from './live-options.ts';
+import { priceOf, watchLive } from './live-run.ts';
+import { given } from './options.ts';
+import { createOut } from './out.ts';
+import { quoted, report } from './report.ts';
+import { commandCheck } from './tools/shell.ts';
+import { count, harmlessJson, oneLine, problemOf } from './words.ts';
+
+/** The options as commander gives them. */
+interface Flags extends Omit<LiveFlags, 'tools' | 'with' | 'root' | 'sentinel' | 'stopOnStall'> {
+  readonly url: string;
+  readonly allowOrigin: readonly string[];
+  readonly secret: readonly string[];
+  readonly checkText?: string;
+  readonly audit?: string;
+  readonly out?: string;
+  readonly screenshot?: string;
+  readonly headed?: true;
+  readonly chromium?: string;
+  readonly stopOnAlert?: true;
+}
+
+const HELP = `
+The page is opened in Chromium (a package of its own: npm install playwright-core, and a
+Chromium, as Debian's package chromium or CHROMIUM_PATH=/path/to/it). The model is shown
+what is on it and acts by clicking, typing, selecting, scrolling, waiting and navigating
+within the allowed origins. That it says "done" is a claim: --check-text or --check
+decides, after a fresh look, whether the goal is reached. With neither, nothing is verified.
+
+A first look is the first step. The transcript, the audit log and a picture of the last
+screen are kept beside each other, and named at the end.
+
+Exit status: 0 verified; 1 anything else came of it; 2 it could not be started.
+
+Examples:
+  hashtape episode "Put milk on the list" --url http://localhost:8080/ \\
+    --model openai:gpt-5-mini --check-text "milk"
+  hashtape episode "Log in as ada" --url https://example.test/login --secret PASSWORD \\
+    --model anthropic:claude-sonnet-5-5 --check "curl -s localhost:8080/log | grep -q ada"
+`;
+
+/** Declares the command. */
+export function register(command: Command, io: Io, exit: (status: number) => void): void {
+  const declared = addModelOptions(
+    command
+      .argument('<goal>', 'what to reach, in quotes')
+      .requiredOption('-u, --url <url>', 'the page to begin with', address),
+  )
+    .option('--check-text <text>', 'the goal is reached if the page shows this text')
+    .option('--check <command>', 'the goal is reached if this exits with status 0')
+    .option(
+      '--allow-origin <origin>',
+      'where it may go beside the first page (repeatable)',
+      add,
+      [],
+    )
+    .option(
+      '--secret <name>',
+      'let it type what the environment variable NAME holds, by that name (repeatable)',
+      add,
+      [],
+    )
+    .option('--ask', 'ask before every action');
+  addBudgetOptions(declared, 30)
+    .option(
+      '--stop-on-alert',
+      'end it when the watchdog sees that it gets nowhere (default: a warning)',
+    )
+    .option('-o, --out <file>', 'the transcript (default: runs/<UTC time>-<goal>.jsonl)')
+    .option(
+      '--audit <file>',
+      'the audit log, new or to go on with (default: beside the transcript)',
+    )
+    .option(
+      '--screenshot <file>',
+      'the picture of the last screen (default: beside the transcript)',
+    )
+    .option('--headed', 'show the browser')
+    .option('--chromium <path>', 'the browser (default: CHROMIUM_PATH, or the usual places)')
+    .option('--json', 'print the result as one line of JSON on stdout')
+    .addHelpText('after', HELP)
+    .action(async (goal: string, flags: Flags) => {
+      exit(await runEpisode(goal, flags, io));
+    });
+}
+
+function add(value: string, list: readonly string[]): readonly string[] {
+  return [...list, value];
+}
+
+function address(text: string): string {
+  if (URL.canParse(text) && /^https?:/.test(text)) return text;
+  throw new InvalidArgumentError('It must begin with http:// or https://.');
+}
+
+async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatus> {
+  const { err, out } = io;
+  if (goal.trim() === '') throw new CommandError('the goal is empty; say what is to be reached');
+  const secrets = secretsOf(flags, io);
+  const say = (text: string): void => err.line(text);
+  const model = await chooseModel(flags.model, {
+    env: io.env,
+    price: priceOf({ ...flags, ...NO_TOOLS }),
+    say,
+  });
+  const screen = await openScreen(flags);
+  try {
+    const store = await createOut(flags.out, goal);
+    const places = placesOf(store, flags);
+    err.line(`model ${oneLine(model.id ?? 'custom')}, page ${oneLine(flags.url)}`);
+    const result = await carried({ goal, flags, io }, store, {
+      goal,
+      screen,
+      brain: model,
+      secrets,
+      budget: budgetOf({ ...flags, ...NO_TOOLS }),
+      clock: systemClock,
+      runId: crypto.randomUUID(),
+      watchdog: { stop: flags.stopOnAlert === true },
+      ...places,
+      ...given({
+        system: flags.system,
+        maxOutputTokens: flags.maxOutputTokens,
+        check: checkOf(flags),
+      }),
+    });
+    if (flags.json === true) out.line(harmlessJson(JSON.stringify({ ...result, ...places })));
+    err.line(report({ ...result.outcome, answer: result.claim }, true, err.style));
+    for (const row of rows(result, places)) err.line(row);
+    return result.success ? 0 : 1;
+  } finally {
+    await screen.close();
+  }
+}
+
+const NO_TOOLS = { tools: [], with: [], root: '.' };
+
+function secretsOf({ secret }: Flags, { env }: Io): Record<string, string> {
+  return Object.fromEntries(
+    secret.map((name) => {
+      const value = env[name];
+      if (value !== undefined && value !== '') return [name, value];
+      throw new CommandError(
+        `--secret ${oneLine(name)}: no environment variable of that name is set`,
+      );
+    }),
+  );
+}
+
+async function openScreen(flags: Flags): Promise<PlaywrightScreen> {
+  const { url, allowOrigin, headed, chromium } = flags;
+  try {
+    return await playwrightScreen({
+      url,
+      headless: headed !== true,
+      ...(allowOrigin.length === 0
+        ? {}
+        : { allowedOrigins: [new URL(url).origin, ...allowOrigin] }),
+      ...given({ executablePath: chromium }),
+    });
+  } catch (error) {
+    throw new CommandError(`the page can't be opened: ${problemOf(error)}`, { cause: error });
+  }
+}
+
+function placesOf(
+  { location }: TranscriptStore,
+  { audit, screenshot }: Flags,
+): { audit: string; screenshot: string } {
+  const base = location.replace(/\.jsonl$/, '');
+  return { audit: audit ?? `${base}.audit.jsonl`, screenshot: screenshot ?? `${base}.png` };
+}
+
+/** Both, if both are given. */
+function checkOf({ check, checkText }: Flags): ScreenCheck | undefined {
+  if (check === undefined && checkText === undefined) return undefined;
+  const command = check === undefined ? undefined : commandCheck(check, '.');
+  return async ({ text }) => {
+    if (checkText !== undefined && !text.includes(checkText))
+      return { ok: false, detail: `the page does not show ${JSON.stringify(checkText)}` };
+    const shown = checkText === undefined ? '' : `the page shows ${JSON.stringify(checkText)}`;
+    if (command === undefined) return { ok: true, detail: shown };
+    return command({ answer: '', reason: 'sentinel', signal: new AbortController().signal });
+  };
+}
+
+async function carried(
+  { flags, io }: { goal: string; flags: Flags; io: Io },
+  store: TranscriptStore,
+  options: EpisodeOptions,
+): Promise<Episode> {
+  let result: Episode | undefined;
+  try {
+    await watchLive(flags, options.budget ?? {}, io, async ({ on, say, ...watching }) => {
+      const listener = (event: EpisodeEvent): void => {
+        if (event.type === 'alert')
+          say(`  ! ${event.alert.kind}: ${oneLine(event.alert.evidence)}`);
+        else if (event.type === 'tool-end') on({ ...event, content: did(event) });
+        else if (event.type !== 'step') on(event);
+      };
+      result = await episode({ ...options, ...watching, transcript: store, on: listener });
+      return result.outcome;
+    });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new CommandError(`the audit log can't be used: ${problemOf(error)}`, { cause: error });
+  } finally {
+    await store.close();
+  }
+  if (result === undefined) throw new Error('the code here has a bug: the episode has no result');
+  return result;
+}
+
+/** What an action came to, without all that is on the screen. */
+function did({ ok, content, call }: Extract<EpisodeEvent, { type: 'tool-end' }>): string {
+  const said = /^\{"did":("(?:[^"\\]|\\.)*")/.exec(content)?.[1];
+  if (said !== undefined) return String(JSON.parse(said));
+  return ok && call.name === 'look' ? 'saw the screen' : content;
+}
+
+function rows(result: Episode, { screenshot }: { screenshot: string }): string[] {
+  const { audit, alerts, steps } = result;
+  const log =
+    audit === undefined
+      ? []
+      : [
+          `audit     ${oneLine(audit.location)}, ${audit.entries === 1 ? '1 entry' : `${audit.entries} entries`}`,
+        ];
+  return [
+    `episode   ${result.result}, ${count(steps, 'action')}${alerts.length === 0 ? '' : `, ${count(alerts.length, 'alert')}`}`,
+    ...log,
+    `picture   ${oneLine(screenshot)}`,
+    ...(audit === undefined
+      ? []
+      : [`          npx hashtape verify ${quoted(oneLine(audit.location))}`]),
+  ];
+}

@@ -1,0 +1,62 @@
+/**
+ * From what a brain says to what a screen does: reads actions, finds their targets and secrets.
+ *
+ * @module
+ */
+import { type Action, type ScreenAction } from './action.ts';
+import { type Observation } from './observation.ts';
+import { findTarget } from './target.ts';
+
+/** An action that acts on the screen; `done` and `refuse` don't. */
+export type Deed = Exclude<Action, { kind: 'done' | 'refuse' }>;
+
+/** Why an action can't be carried out. It is the model's to read. */
+export class ActionError extends Error {
+  override readonly name = 'ActionError';
+}
+
+const SCROLL_BY = 400;
+
+/**
+ * The action with its target found in `observation`, and its secret looked up.
+ *
+ * @throws {ActionError} if the target isn't one element, or there is no such secret.
+ */
+export function aimed(
+  action: Deed,
+  observation: Observation,
+  secrets: ReadonlyMap<string, string>,
+): ScreenAction {
+  switch (action.kind) {
+    case 'click':
+    case 'double_click':
+      return { kind: action.kind, index: place(action, observation) };
+    case 'type': {
+      const isSecret = 'secret' in action;
+      const text = isSecret ? secretOf(action.secret, secrets) : action.text;
+      const { submit = false } = action;
+      return { kind: 'type', index: place(action, observation), text, submit, isSecret };
+    }
+    case 'select':
+      return { kind: 'select', index: place(action, observation), option: action.option };
+    case 'scroll':
+      return { kind: 'scroll', direction: action.direction, by: action.by ?? SCROLL_BY };
+    default:
+      return action;
+  }
+}
+
+function place({ target }: Extract<Deed, { target: unknown }>, observation: Observation): number {
+  const found = findTarget(observation, target);
+  if (found.ok) return found.index;
+  throw new ActionError(found.error);
+}
+
+function secretOf(name: string, secrets: ReadonlyMap<string, string>): string {
+  const secret = secrets.get(name);
+  if (secret !== undefined) return secret;
+  const known = [...secrets.keys()].map((key) => `'${key}'`).join(', ');
+  throw new ActionError(
+    `there is no secret '${name}' (${known === '' ? 'there are none' : `there is ${known}`})`,
+  );
+}

@@ -1,0 +1,206 @@
+/**
+ * `rehearse`: a brain decides again on what a recorded episode saw, with no screen, and is compared with it.
+ *
+ * @module
+ */
+import { readVerified } from '../replay/read-verified.ts';
+import { JournalError } from '../run/journal.ts';
+import { type Message, type ModelRequest } from '../run/model.ts';
+import { readHead } from '../run/payloads.ts';
+import { foldRecord, type RunState } from '../run/state.ts';
+import { type TranscriptStore } from '../store/store.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type TranscriptRecord,
+} from '../transcript/index.ts';
+import { describe } from './action.ts';
+import { actionOf, isModel, recordedAction, type Brain } from './brain.ts';
+import { type Observation } from './observation.ts';
+import { readAction } from './read-action.ts';
+import { type Step } from './stage.ts';
+import { readView } from './view.ts';
+
+/** One decision of a recorded episode, and what the brain decides in its place. */
+export interface Decision {
+  /** The record that holds it. */
+  readonly seq: number;
+  readonly recorded: string;
+  /** What the brain decides on the same observation after the same past, in words; or why it decides nothing. */
+  readonly given: string;
+  readonly same: boolean;
+}
+
+/** What a rehearsal found. */
+export interface Rehearsal {
+  readonly decisions: readonly Decision[];
+  /** The first decision that is another; null if there is none. */
+  readonly parted: number | null;
+  /** The share of the recorded decisions that the brain decides alike, 0 to 1; 1 if there are none. */
+  readonly score: number;
+  /**
+   * With a reference episode: how its decisions and those of the recorded one compare, place by place. `score` is
+   * the places that are the same, out of the longer one's.
+   */
+  readonly reference?: {
+    readonly decisions: readonly {
+      readonly recorded: string | null;
+      readonly reference: string | null;
+    }[];
+    readonly parted: number | null;
+    readonly score: number;
+  };
+}
+
+/**
+ * Asks a brain for each decision of a recorded episode, on what was recorded: the observation, the goal, the steps
+ * before it. Nothing is done, and no screen is needed.
+ *
+ * @throws {JournalError} `unusable` if a transcript isn't of an episode, or doesn't verify.
+ */
+export async function rehearse(
+  transcript: string | URL | TranscriptStore,
+  brain: Brain,
+  options: { readonly reference?: string | URL | TranscriptStore } = {},
+): Promise<Rehearsal> {
+  const scenes = await scenesOf(transcript);
+  const decisions: Decision[] = [];
+  for (const scene of scenes) {
+    const given = await decide(brain, scene);
+    decisions.push({ seq: scene.seq, recorded: scene.said, given, same: given === scene.said });
+  }
+  const parted = decisions.findIndex(({ same }) => !same);
+  const alike = decisions.filter(({ same }) => same).length;
+  const { reference } = options;
+  return {
+    decisions,
+    parted: parted === -1 ? null : parted,
+    score: decisions.length === 0 ? 1 : alike / decisions.length,
+    ...(reference === undefined ? {} : { reference: compare(scenes, await scenesOf(reference)) }),
+  };
+}
+
+/** What a decision was taken on. */
+interface Scene {
+  readonly seq: number;
+  readonly said: string;
+  readonly goal: string;
+  readonly observation: Observation;
+  readonly history: readonly Step[];
+  readonly messages: readonly Message[];
+}
+
+async function scenesOf(transcript: string | URL | TranscriptStore): Promise<Scene[]> {
+  const { location, verdict, records } = await readVerified(transcript);
+  if (!verdict.ok && verdict.fault?.reason !== 'torn_tail') {
+    const why = verdict.fault?.detail ?? '';
+    throw new JournalError(
+      'unusable',
+      `${location}: it doesn't verify, so it isn't rehearsed: ${why}`,
+    );
+  }
+  const reader = new SceneReader();
+  for (const record of records) reader.read(record);
+  if (reader.scenes.length > 0 || reader.observation !== null) return reader.scenes;
+  throw new JournalError('unusable', `${location}: it is not the record of an episode on a screen`);
+}
+
+/** Goes through the records of an episode, and keeps what each decision was taken on. */
+class SceneReader {
+  readonly scenes: Scene[] = [];
+  observation: Observation | null = null;
+  #goal = '';
+  #state: RunState | null = null;
+  readonly #history: Step[] = [];
+
+  read(record: TranscriptRecord): void {
+    const { kind, seq, payload } = record;
+    const messages = [...(this.#state?.messages ?? [])];
+    const call = kind === 'tool' ? this.#state?.nextCall : undefined;
+    this.#state = foldRecord(this.#state, record);
+    // The fold has read it: an array would have been refused.
+    const members = payload as JsonObject;
+    if (kind === 'user') this.#goal = readHead(members).task;
+    if (kind === 'assistant') this.#decided(seq, messages);
+    if (call === undefined) return;
+    this.#answered(recordedAction(call.name, call.arguments), members);
+  }
+
+  #decided(seq: number, messages: readonly Message[]): void {
+    const [call] = this.#state?.turn?.calls ?? [];
+    const done = call === undefined ? null : recordedAction(call.name, call.arguments);
+    // A look decides nothing; and before the first there is nothing to decide on.
+    if (done === null || this.observation === null) return;
+    const { observation } = this;
+    const scene = { seq, said: done.said, goal: this.#goal, observation, messages };
+    this.scenes.push({ ...scene, history: [...this.#history] });
+  }
+
+  #answered(done: ReturnType<typeof recordedAction>, { ok, value, error }: JsonObject): void {
+    const shown: JsonValue | undefined = isJsonObject(value) ? value['observation'] : undefined;
+    this.observation = readView(shown) ?? this.observation;
+    if (done === null) return;
+    const did = isJsonObject(value) ? value['did'] : undefined;
+    const outcome = ok === true ? did : error;
+    this.#history.push({
+      action: done.action,
+      said: done.said,
+      outcome: typeof outcome === 'string' ? outcome : '',
+      ok: ok === true,
+      screen: '',
+    });
+  }
+}
+
+async function decide(brain: Brain, scene: Scene): Promise<string> {
+  const { observation, goal, history } = scene;
+  const { signal } = new AbortController();
+  try {
+    if (isModel(brain)) return await asked(brain, scene, signal);
+    return describe(actionOf(await brain(observation, goal, history, { signal })));
+  } catch (error) {
+    return error instanceof Error ? error.message : 'it threw what is no error';
+  }
+}
+
+async function asked(
+  model: Extract<Brain, { id?: string }>,
+  { messages }: Scene,
+  signal: AbortSignal,
+): Promise<string> {
+  const request: ModelRequest = {
+    messages,
+    tools: [],
+    maxOutputTokens: undefined,
+    secondsLeft: undefined,
+    signal,
+    affords: () => true,
+    onWait: () => undefined,
+    onDelta: () => undefined,
+  };
+  const { toolCalls: [call] = [], content } = await model(request);
+  if (call === undefined) return `it says: ${content.slice(0, 80)}`;
+  const given: unknown =
+    typeof call.arguments === 'string' ? JSON.parse(call.arguments) : call.arguments;
+  const action = readAction({ ...Object(given), kind: call.name });
+  return typeof action === 'string' ? `it calls ${call.name}` : describe(action);
+}
+
+function compare(
+  ones: readonly Scene[],
+  others: readonly Scene[],
+): NonNullable<Rehearsal['reference']> {
+  const length = Math.max(ones.length, others.length);
+  const decisions = Array.from({ length }, (_, at) => ({
+    recorded: ones[at]?.said ?? null,
+    reference: others[at]?.said ?? null,
+  }));
+  const parted = decisions.findIndex(({ recorded, reference }) => recorded !== reference);
+  const alike = decisions.filter(({ recorded, reference }) => recorded === reference).length;
+  return {
+    decisions,
+    parted: parted === -1 ? null : parted,
+    score: length === 0 ? 1 : alike / length,
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * What a brain is shown of an observation, and the record keeps: enough to decide on, within bounds.
+ *
+ * @module
+ */
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../transcript/index.ts';
+import { observationJson, type Observation, type ScreenElement } from './observation.ts';
+
+/** A page may have any number of elements; a model reads so many of them, and scrolls for more. */
+const MAX_ELEMENTS = 500;
+const MAX_TEXT = 8000;
+
+/** The bounded view of an observation. Elements keep their places, so that an index means the same in both. */
+export function viewOf(observation: Observation): Observation {
+  const { elements, text } = observation;
+  const points = text.length <= MAX_TEXT ? text : Array.from(text).slice(0, MAX_TEXT).join('');
+  return {
+    ...observation,
+    elements: elements.slice(0, MAX_ELEMENTS),
+    text: points.length < text.length ? `${points}…` : text,
+  };
+}
+
+/** A view as a tool's value, where each element says its index. @param of how many elements there are in all. */
+export function viewJson(view: Observation, of: number): JsonObject {
+  const { elements, ...rest } = observationJson(view);
+  const listed = isJsonArray(elements) ? elements : [];
+  return {
+    ...rest,
+    elements: listed.map((element, index) => ({
+      index,
+      ...(isJsonObject(element) ? element : {}),
+    })),
+    ...(of > listed.length ? { elements_left_out: of - listed.length } : {}),
+  };
+}
+
+/** Reads a view back from a recorded value; null if it holds none. */
+export function readView(value: JsonValue | undefined): Observation | null {
+  if (!isJsonObject(value) || !isJsonArray(value['elements'])) return null;
+  const { elements, text, url, title } = value;
+  return {
+    elements: elements.filter(isJsonObject).map(readElement),
+    text: textOf(text),
+    ...(typeof url === 'string' ? { url } : {}),
+    ...(typeof title === 'string' ? { title } : {}),
+  };
+}
+
+function readElement(element: JsonObject): ScreenElement {
+  const { label, kind, x, y, width, height, value, states } = element;
+  return {
+    label: textOf(label),
+    kind: textOf(kind),
+    x: Number(x),
+    y: Number(y),
+    width: Number(width),
+    height: Number(height),
+    ...(typeof value === 'string' ? { value } : {}),
+    ...(isJsonArray(states) ? { states: states.map(textOf) } : {}),
+  };
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,558 @@
+/**
+ * Episodes on a scripted screen: what is verified, what is recorded, and what is said when it goes wrong.
+ *
+ * @module
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { type Action } from '../../src/computer/action.ts';
+import { type BrainFunction } from '../../src/computer/brain.ts';
+import {
+  episode,
+  observationDigest,
+  verifyAuditFile,
+  type Episode,
+  type EpisodeEvent,
+  type EpisodeOptions,
+} from '../../src/computer/index.ts';
+import { scripted } from '../../src/models/scripted.ts';
+import { replay } from '../../src/replay/replay.ts';
+import { memoryStore, verifyFile } from '../../src/store/index.ts';
+import { fakeClock } from '../../src/testing/clock.ts';
+import { scriptedScreen, type ScriptedScreen } from '../../src/testing/scripted-screen.ts';
+import { never, recordsOf } from '../run/support.ts';
+import { scratch } from '../store/helpers.ts';
+
+const newPath = scratch();
+
+/** A to-do list: an item is typed, saved, and is there; or isn't, although the page says so. */
+function todo(lies = false): ScriptedScreen {
+  const field = { label: 'New item', kind: 'textbox' };
+  const save = { label: 'Save', kind: 'button' };
+  return scriptedScreen({
+    empty: {
+      elements: [field, save],
+      text: 'No items',
+      on: ({ kind }) =>
+        kind === 'type' ? 'typed' : kind === 'click' ? { error: 'Save is disabled' } : undefined,
+    },
+    typed: {
+      elements: [{ ...field, value: 'milk' }, save],
+      text: 'No items',
+      on: ({ kind }) => (kind === 'click' ? (lies ? 'lied' : 'saved') : undefined),
+    },
+    saved: { elements: [field, save], text: 'milk' },
+    lied: { elements: [field, save], text: 'Saved!' },
+  });
+}
+
+const login = (): ScriptedScreen =>
+  scriptedScreen({
+    form: {
+      elements: [
+        { label: 'Name', kind: 'textbox' },
+        { label: 'Password', kind: 'textbox', states: ['password'] },
+      ],
+      on: (action, element) =>
+        action.kind === 'type' && element?.label === 'Password'
+          ? action.text === 'hunter2'
+            ? 'in'
+            : { error: 'wrong password' }
+          : undefined,
+    },
+    in: { text: 'milk' },
+  });
+
+const stuck = (): ScriptedScreen =>
+  scriptedScreen({ page: { elements: [{ label: 'Go', kind: 'button' }], text: 'milk' } });
+
+const flip = (): ScriptedScreen =>
+  scriptedScreen({
+    a: { elements: [{ label: 'Go', kind: 'button' }], text: 'a', on: () => 'b' },
+    b: { elements: [{ label: 'Go', kind: 'button' }], text: 'b', on: () => 'a' },
+  });
+
+const TYPE: Action = { kind: 'type', target: { label: 'New item' }, text: 'milk' };
+const SAVE: Action = { kind: 'click', target: { label: 'Save' } };
+const DONE: Action = { kind: 'done', answer: 'milk is on the list' };
+
+/** A brain that does one thing after another. */
+function doing(...actions: readonly unknown[]): BrainFunction {
+  let at = 0;
+  return () => actions[at++] as Action;
+}
+
+const check: EpisodeOptions['check'] = ({ text }) => text.includes('milk');
+
+async function perform(options: Partial<EpisodeOptions> & Pick<EpisodeOptions, 'brain'>): Promise<{
+  result: Episode;
+  events: EpisodeEvent[];
+  payloads: { kind: string; payload: { readonly [name: string]: unknown } }[];
+}> {
+  const transcript = memoryStore();
+  const events: EpisodeEvent[] = [];
+  const result = await episode({
+    goal: 'Put milk on the list',
+    screen: todo(),
+    check,
+    transcript,
+    on: (event) => events.push(event),
+    ...options,
+  });
+  // Every episode is a run: its record replays, without a screen and without a brain.
+  expect(await replay(transcript)).toMatchObject({ ok: true, count: transcript.head.count });
+  return { result, events, payloads: await recordsOf(transcript) };
+}
+
+describe('an episode', () => {
+  test('is verified by the screen, and each step is tied to what was on it', async () => {
+    const audit = newPath('audit.jsonl');
+    const screenshot = newPath('last.png');
+    mkdirSync(dirname(screenshot), { recursive: true });
+    const screen = todo();
+    const seen = observationDigest(await screen.observe({ signal: new AbortController().signal }));
+    const { result, payloads } = await perform({
+      screen,
+      brain: doing(TYPE, SAVE, DONE),
+      audit,
+      screenshot,
+    });
+    expect(result).toMatchObject({
+      result: 'verified',
+      success: true,
+      claim: 'milk is on the list',
+      check: {
+        ok: true,
+        detail: expect.stringMatching(/^it holds; last screen SHA-256 [0-9a-f]{64}$/),
+      },
+      steps: 3,
+      alerts: [],
+      outcome: { reason: 'sentinel', verified: true, transcript: { sealed: true } },
+      audit: { location: audit, entries: 4 },
+    });
+    expect(payloads.map(({ kind }) => kind).join(' ')).toBe(
+      'user assistant tool assistant tool assistant tool assistant tool final',
+    );
+    // A look, the three decisions, and what each left on the screen.
+    expect(payloads[2]?.payload).toMatchObject({
+      name: 'look',
+      value: {
+        observation: {
+          text: 'No items',
+          elements: [{ index: 0, label: 'New item' }, { index: 1 }],
+        },
+      },
+    });
+    expect(payloads[4]?.payload).toMatchObject({
+      name: 'type',
+      value: { did: 'typed into "New item"', screen: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    const entries = readFileSync(audit, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(entries).toMatchObject([
+      {
+        kind: 'step',
+        screen: seen,
+        action: 'type "milk" into "New item"',
+        outcome: 'typed into "New item"',
+        ok: true,
+      },
+      { kind: 'step', action: 'click "Save"', ok: true },
+      { kind: 'step', action: 'done: "milk is on the list"', outcome: 'claimed', ok: true },
+      { kind: 'episode', outcome: 'success: verified', ok: true, goal: 'Put milk on the list' },
+    ]);
+    expect(await verifyAuditFile(audit)).toMatchObject({ ok: true, count: 4, steps: 3 });
+    expect(readFileSync(screenshot, 'utf8')).toBe('scene saved');
+  });
+
+  test('fails where the brain claims what is not there', async () => {
+    const { result } = await perform({ screen: todo(true), brain: doing(TYPE, SAVE, DONE) });
+    expect(result).toMatchObject({
+      result: 'failed',
+      success: false,
+      claim: 'milk is on the list',
+      check: { ok: false, detail: 'it does not hold' },
+    });
+  });
+
+  test('of a model: observations are what tools answer, actions are calls', async () => {
+    const model = scripted([
+      {
+        tool_calls: [{ name: 'type', arguments: '{"label":"New item","text":"milk"}' }],
+        usage: { input: 50, output: 5 },
+      },
+      { content: 'Saving.', tool_calls: [{ name: 'click', arguments: '{"index":1}' }] },
+      { tool_calls: [{ name: 'done', arguments: '{"answer":"ok"}' }] },
+    ]);
+    const { result } = await perform({ brain: model });
+    expect(result).toMatchObject({
+      result: 'verified',
+      claim: 'ok',
+      outcome: { spent: { steps: 4 } },
+    });
+    const [first, second] = model.requests;
+    expect(first?.messages.map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'tool',
+    ]);
+    expect(first?.messages[3]?.content).toContain('"text":"No items"');
+    expect(second?.messages.at(-1)?.content).toContain('"value":"milk"');
+    expect(first?.tools.map(({ name }) => name)).toContain('double_click');
+  });
+
+  test.each<
+    [string, Partial<EpisodeOptions> & Pick<EpisodeOptions, 'brain'>, Episode['result'], RegExp]
+  >([
+    ['refused', { brain: doing({ kind: 'refuse', reason: 'not my list' }) }, 'refused', /./],
+    [
+      'out of steps',
+      { brain: doing(TYPE, TYPE, TYPE, TYPE), budget: { steps: 3 } },
+      'out_of_budget',
+      /./,
+    ],
+    [
+      'what is no action',
+      { brain: doing('click!') },
+      'error',
+      /returned what isn't an action: kind is not there/,
+    ],
+    [
+      'an unknown kind',
+      { brain: doing({ kind: 'hover' }) },
+      'error',
+      /kind is "hover"; the kinds are click/,
+    ],
+    [
+      'no target',
+      { brain: doing({ kind: 'click' }) },
+      'error',
+      /click: say which element by one of label and index/,
+    ],
+    [
+      'a text and a secret',
+      { brain: doing({ ...TYPE, secret: 'x' }) },
+      'error',
+      /give one of text and secret/,
+    ],
+    [
+      'a brain that throws',
+      {
+        brain: () => {
+          throw new Error('no idea');
+        },
+      },
+      'error',
+      /the brain raised Error: no idea/,
+    ],
+    ['a model that says nothing', { brain: scripted(['']) }, 'failed', /^$/],
+  ])('%s', async (_name, options, expected, error) => {
+    const { result } = await perform(options);
+    expect(result.result).toBe(expected);
+    if (expected === 'error') expect(result.outcome.error).toMatch(error);
+    expect(result.success).toBe(false);
+  });
+
+  test.each<[string, EpisodeOptions['check'], string]>([
+    ['none', undefined, 'not verified: there is no check'],
+    [
+      'one that throws',
+      () => {
+        throw new Error('no page');
+      },
+      'not verified: the check raised Error: no page',
+    ],
+    [
+      'one that says 1',
+      () => 1 as never,
+      'not verified: the check gave neither true, false nor { ok, detail }',
+    ],
+    ['one that says no, because', () => ({ ok: false, detail: 'no milk' }), 'no milk'],
+  ])('with a check that is %s is not verified', async (_name, given, detail) => {
+    const { result } = await perform({ brain: doing(TYPE, SAVE, DONE), check: given });
+    expect(result).toMatchObject({ result: 'failed', check: { ok: false, detail } });
+  });
+
+  test('is aborted, and seals its record and its audit log', async () => {
+    const controller = new AbortController();
+    const audit = newPath('audit.jsonl');
+    const { result } = await perform({
+      audit,
+      signal: controller.signal,
+      brain: (_observation, _goal, history) => {
+        if (history.length === 1) controller.abort();
+        return TYPE;
+      },
+    });
+    expect(result).toMatchObject({ result: 'aborted', check: null });
+    expect(readFileSync(audit, 'utf8').trimEnd().split('\n').at(-1)).toContain('failure: aborted');
+  });
+});
+
+describe('failures as data', () => {
+  test.each<[string, Action, RegExp]>([
+    [
+      'a label that is not there',
+      { kind: 'click', target: { label: 'Svae' } },
+      /nothing is labelled "Svae" \(there is "New item", "Save"\)/,
+    ],
+    [
+      'an index that is not there',
+      { kind: 'click', target: { index: 9 } },
+      /no element 9 on the screen \(0 to 1\)/,
+    ],
+    ['what the screen refuses', SAVE, /Save is disabled/],
+    [
+      'a secret that is not there',
+      { kind: 'type', target: { index: 0 }, secret: 'pin' },
+      /no secret 'pin' \(there are none\)/,
+    ],
+  ])('%s', async (_name, wrong, words) => {
+    const audit = newPath('audit.jsonl');
+    const { result, payloads } = await perform({ brain: doing(wrong, TYPE, SAVE, DONE), audit });
+    expect(result.result).toBe('verified');
+    expect(payloads[4]?.payload).toMatchObject({
+      ok: false,
+      failure: 'threw',
+      error: expect.stringMatching(words),
+    });
+    const [entry] = readFileSync(audit, 'utf8')
+      .split('\n')
+      .map((line) => (line === '' ? {} : JSON.parse(line)));
+    expect(entry).toMatchObject({ ok: false, outcome: expect.stringMatching(words) });
+  });
+
+  test('two elements of one label: the brain is told to say which', async () => {
+    const ok = { label: 'OK', kind: 'button' };
+    const screen = scriptedScreen({
+      two: {
+        elements: [ok, { ...ok, label: ' ok ' }, ok],
+        on: (_action, element) => (element?.y === 40 ? 'hit' : 'missed'),
+      },
+      hit: { text: 'milk' },
+      missed: {},
+    });
+    const { result, payloads } = await perform({
+      screen,
+      brain: doing(
+        { kind: 'click', target: { label: 'OK' } },
+        { kind: 'click', target: { index: 2 } },
+        DONE,
+      ),
+    });
+    expect(payloads[4]?.payload['error']).toContain(
+      '2 elements are labelled "OK": 0 (button), 2 (button); say which by its index',
+    );
+    expect(result.result).toBe('verified');
+  });
+
+  test('a screen that changed while an action failed is looked at again', async () => {
+    const screen = todo();
+    const looks = vi.fn<BrainFunction>();
+    const { payloads } = await perform({
+      screen,
+      brain: (observation, goal, history, context) => {
+        void looks(observation, goal, history, context);
+        if (history.length === 0) {
+          screen.show('saved');
+          return { kind: 'click', target: { label: 'Gone' } };
+        }
+        return DONE;
+      },
+    });
+    expect(payloads[4]?.payload['error']).toMatch(/The screen has changed meanwhile: look at it$/);
+    expect(payloads[6]?.payload).toMatchObject({ name: 'look' });
+    expect(looks.mock.calls[1]?.[0].text).toBe('milk');
+  });
+});
+
+describe('secrets', () => {
+  test('given by name are nowhere in the record', async () => {
+    const audit = newPath('audit.jsonl');
+    const { result, payloads } = await perform({
+      screen: login(),
+      audit,
+      secrets: { pin: 'hunter2' },
+      brain: doing({ kind: 'type', target: { label: 'Password' }, secret: 'pin' }, DONE),
+    });
+    expect(result.result).toBe('verified');
+    expect(JSON.stringify(payloads) + readFileSync(audit, 'utf8')).not.toContain('hunter2');
+  });
+
+  test('that a model spells out into a password field are not recorded either', async () => {
+    const audit = newPath('audit.jsonl');
+    const model = scripted([
+      {
+        content: 'I type hunter2.',
+        tool_calls: [{ name: 'type', arguments: '{"label":"Password","text":"hunter2"}' }],
+      },
+      { tool_calls: [{ name: 'done', arguments: '{"answer":"in"}' }] },
+    ]);
+    const { result, payloads } = await perform({ screen: login(), audit, brain: model });
+    expect(result.result).toBe('verified');
+    const all = JSON.stringify(payloads) + readFileSync(audit, 'utf8');
+    expect(all).not.toContain('hunter2');
+    expect(all).toContain('type the secret \\"typed-1\\" into \\"Password\\"');
+  });
+});
+
+describe('the watchdog', () => {
+  const go: Action = { kind: 'click', target: { label: 'Go' } };
+  test.each<[string, () => ScriptedScreen, Action, string, RegExp]>([
+    ['an unchanged screen', stuck, go, 'unchanged_screen', /^3 actions left the screen as it was/],
+    [
+      'two screens to and fro',
+      flip,
+      go,
+      'alternating_screens',
+      /^the screen went to and fro 4 times/,
+    ],
+    [
+      'the same failure',
+      stuck,
+      { kind: 'click', target: { label: 'No' } },
+      'same_failure',
+      /^the same action failed 3 times: click "No"$/,
+    ],
+  ])('%s is an event, and a stop only if asked for', async (_name, screen, action, kind, words) => {
+    const watchdog = { unchangedAfter: 3, alternatingAfter: 3, sameFailureAfter: 3 };
+    const brain = (_o: unknown, _g: unknown, history: readonly unknown[]): Action =>
+      history.length < 6 ? action : DONE;
+    const warned = await perform({ screen: screen(), brain, watchdog });
+    expect(warned.result.result).not.toBe('stalled');
+    const alerts = warned.result.alerts.filter((alert) => alert.kind === kind);
+    expect(alerts).toMatchObject([{ evidence: expect.stringMatching(words) }]);
+    expect(warned.events.filter(({ type }) => type === 'alert')).toHaveLength(
+      warned.result.alerts.length,
+    );
+    const stop = kind === 'same_failure' ? true : ([kind] as never);
+    const stopped = await perform({ screen: screen(), brain, watchdog: { ...watchdog, stop } });
+    expect(stopped.result).toMatchObject({
+      result: 'stalled',
+      check: null,
+      outcome: { reason: 'stalled' },
+    });
+    expect(stopped.result.outcome.error).toBe(stopped.result.alerts[0]?.evidence);
+    expect(stopped.payloads.at(-1)?.payload).toMatchObject({ reason: 'stalled' });
+  });
+
+  test('a slow page is no stall while the brain waits for it', async () => {
+    const screen = stuck();
+    const { result } = await perform({
+      screen,
+      watchdog: { unchangedAfter: 3, stop: true },
+      brain: (_o, _g, history) =>
+        history.length < 8 ? { kind: 'wait', milliseconds: 1000 } : DONE,
+    });
+    expect(result).toMatchObject({ result: 'verified', alerts: [] });
+  });
+
+  test('a silent model, a hung action: after their time, and no timer is left', async () => {
+    const clock = fakeClock(1_700_000_000_000);
+    const screen = scriptedScreen({
+      page: {
+        elements: [{ label: 'Go', kind: 'button' }],
+        text: 'milk',
+        on: () =>
+          new Promise<undefined>((resolve) => clock.timer(50_000, () => resolve(undefined))),
+      },
+    });
+    const playing = perform({
+      screen,
+      clock,
+      watchdog: { modelSeconds: 10, actionSeconds: 20 },
+      brain: async (_o, _g, history) => {
+        await new Promise<void>((resolve) => clock.timer(15_000, resolve));
+        return history.length === 0 ? go : DONE;
+      },
+    });
+    await clock.advance(200_000);
+    const { result } = await playing;
+    expect(result.result).toBe('verified');
+    expect(result.alerts.map(({ kind }) => kind)).toEqual([
+      'silent_model',
+      'hung_action',
+      'silent_model',
+    ]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('a brain that never answers is stopped, if it is asked for', async () => {
+    const clock = fakeClock(0);
+    const playing = perform({
+      clock,
+      watchdog: { modelSeconds: 10, stop: true },
+      brain: () => never(),
+    });
+    await clock.advance(11_000);
+    expect((await playing).result).toMatchObject({ result: 'stalled' });
+    expect(clock.pending).toBe(0);
+  });
+
+  test('a dead browser is said, and no crash of ours', async () => {
+    const screen = todo();
+    const { result } = await perform({
+      screen,
+      brain: (_o, _g, history) => {
+        if (history.length === 1) screen.crash();
+        return history.length < 3 ? SAVE : DONE;
+      },
+    });
+    expect(result.alerts.map(({ kind }) => kind)).toContain('screen_gone');
+    expect(result).toMatchObject({
+      result: 'failed',
+      check: { detail: expect.stringContaining('ScreenGoneError') },
+    });
+  });
+});
+
+test('a screen that can not be seen at all ends it soon', async () => {
+  const screen = todo();
+  screen.crash();
+  const { result } = await perform({ screen, brain: doing(TYPE), audit: newPath('audit.jsonl') });
+  expect(result).toMatchObject({ result: 'error', steps: 0, outcome: { spent: { steps: 3 } } });
+  expect(result.outcome.error).toBe('the screen could not be seen 3 times');
+});
+
+test('what can not be audited is not done any more', async () => {
+  const audit = newPath('audit.jsonl');
+  const { rmSync } = await import('node:fs');
+  const { result } = await perform({
+    audit,
+    brain: (_o, _g, history) => {
+      if (history.length === 1) rmSync(audit);
+      return history.length < 5 ? TYPE : DONE;
+    },
+  });
+  expect(result).toMatchObject({
+    result: 'error',
+    outcome: { reason: 'aborted', error: expect.stringContaining('audit.jsonl') },
+  });
+  expect(result.steps).toBe(2);
+});
+
+test('listeners change nothing, whatever they do', async () => {
+  const paths = [newPath(), newPath()];
+  for (const [i, transcript] of paths.entries()) {
+    const on =
+      i === 0
+        ? () => {
+            throw new Error('no');
+          }
+        : undefined;
+    await episode({
+      goal: 'g',
+      screen: todo(),
+      brain: doing(TYPE, SAVE, DONE),
+      check,
+      transcript,
+      on,
+    });
+    expect(await verifyFile(transcript)).toMatchObject({ ok: true, sealed: true });
+  }
+  expect(readFileSync(paths[0] ?? '')).toEqual(readFileSync(paths[1] ?? ''));
+});

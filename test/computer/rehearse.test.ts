@@ -1,0 +1,153 @@
+/**
+ * Rehearsals: a recorded episode re-drives a brain, with no screen.
+ *
+ * @module
+ */
+import { writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { type Action } from '../../src/computer/action.ts';
+import { type BrainFunction } from '../../src/computer/brain.ts';
+import { episode, rehearse } from '../../src/computer/index.ts';
+import { type ModelReply, type ModelRequest } from '../../src/run/model.ts';
+import { run } from '../../src/run/run.ts';
+import { memoryStore, type TranscriptStore } from '../../src/store/index.ts';
+import { scriptedScreen, type ScriptedScreen } from '../../src/testing/scripted-screen.ts';
+import { DONE as SAID, model } from '../run/support.ts';
+import { scratch } from '../store/helpers.ts';
+
+const newPath = scratch();
+
+/** Three pages, and a button that leads from each to the next. */
+function pages(): ScriptedScreen {
+  const next = { label: 'Next', kind: 'button' };
+  return scriptedScreen({
+    one: { elements: [next], text: 'page 1', on: () => 'two' },
+    two: { elements: [next], text: 'page 2', on: () => 'three' },
+    three: { elements: [next], text: 'page 3' },
+  });
+}
+
+const NEXT: Action = { kind: 'click', target: { label: 'Next' } };
+
+/** Goes on to page 3; a function of what it sees, and of nothing else. */
+const walker: BrainFunction = ({ text }) =>
+  text === 'page 3' ? { kind: 'done', answer: text } : NEXT;
+
+const hasty: BrainFunction = ({ text }) =>
+  text === 'page 1' ? NEXT : { kind: 'done', answer: 'there' };
+
+const broken: BrainFunction = ({ text }) => {
+  if (text === 'page 2') throw new Error('no idea');
+  return walker({ text, elements: [] }, '', [], { signal: new AbortController().signal });
+};
+
+const direct: BrainFunction = ({ text }) =>
+  text === 'page 2' ? { kind: 'done', answer: 'near enough' } : NEXT;
+
+const check = ({ text }: { text: string }): boolean => text === 'page 3';
+
+async function recorded(brain: BrainFunction = walker): Promise<TranscriptStore> {
+  const transcript = memoryStore();
+  await episode({ goal: 'Go to page 3', screen: pages(), brain, check, transcript });
+  return transcript;
+}
+
+describe('rehearse', () => {
+  test('the same brain decides the same, on what was recorded', async () => {
+    const seen: string[] = [];
+    const watching: BrainFunction = (observation, goal, history, context) => {
+      seen.push(
+        `${goal}: ${observation.text} after ${history.map(({ said, ok }) => `${said} ${ok}`).join(', ')}`,
+      );
+      return walker(observation, goal, history, context);
+    };
+    expect(await rehearse(await recorded(), watching)).toEqual({
+      decisions: [
+        { seq: 3, recorded: 'click "Next"', given: 'click "Next"', same: true },
+        { seq: 5, recorded: 'click "Next"', given: 'click "Next"', same: true },
+        { seq: 7, recorded: 'done: "page 3"', given: 'done: "page 3"', same: true },
+      ],
+      parted: null,
+      score: 1,
+    });
+    expect(seen).toEqual([
+      'Go to page 3: page 1 after ',
+      'Go to page 3: page 2 after click "Next" true',
+      'Go to page 3: page 3 after click "Next" true, click "Next" true',
+    ]);
+  });
+
+  test('another brain: where it parts, and the share that is alike', async () => {
+    expect(await rehearse(await recorded(), hasty)).toMatchObject({
+      parted: 1,
+      score: 1 / 3,
+      decisions: [{ same: true }, { given: 'done: "there"' }, { same: false }],
+    });
+  });
+
+  test('a model decides by its first call', async () => {
+    const turns = [
+      { content: '', toolCalls: [{ name: 'click', arguments: '{"label":"Next"}' }] },
+      { content: 'Hm.' },
+      { content: '', toolCalls: [{ name: 'done', arguments: { answer: 'page 3' } }] },
+    ];
+    const asked: number[] = [];
+    const answer = ({ messages }: ModelRequest): ModelReply => {
+      asked.push(messages.length);
+      return turns[asked.length - 1] ?? { content: '' };
+    };
+    const { decisions } = await rehearse(await recorded(), Object.assign(answer, { id: 'mine' }));
+    expect(decisions.map(({ given }) => given)).toEqual([
+      'click "Next"',
+      'it says: Hm.',
+      'done: "page 3"',
+    ]);
+    // It was asked with the conversation as it was then.
+    expect(asked).toEqual([3, 5, 7]);
+  });
+
+  test('a brain that fails decides nothing, and the rest goes on', async () => {
+    const { decisions, parted } = await rehearse(await recorded(), broken);
+    expect(decisions[1]).toMatchObject({ given: 'no idea', same: false });
+    expect(parted).toBe(1);
+  });
+
+  test('a failed action leaves the brain what it saw', async () => {
+    let tries = 0;
+    const clumsy: BrainFunction = (observation, goal, history, context) =>
+      (tries += 1) === 1
+        ? { kind: 'click', target: { label: 'Nxet' } }
+        : walker(observation, goal, history, context);
+    const transcript = await recorded(clumsy);
+    const { decisions } = await rehearse(transcript, walker);
+    expect(decisions.map(({ same }) => same)).toEqual([false, true, true, true]);
+  });
+
+  test('a reference episode: place by place', async () => {
+    const { reference } = await rehearse(await recorded(), walker, {
+      reference: await recorded(direct),
+    });
+    expect(reference).toEqual({
+      decisions: [
+        { recorded: 'click "Next"', reference: 'click "Next"' },
+        { recorded: 'click "Next"', reference: 'done: "near enough"' },
+        { recorded: 'done: "page 3"', reference: null },
+      ],
+      parted: 1,
+      score: 1 / 3,
+    });
+  });
+
+  test('what is no episode, or does not verify, is said to be so', async () => {
+    const store = memoryStore();
+    await run({ task: 'x', model: model([SAID]), transcript: store });
+    await expect(rehearse(store, walker)).rejects.toThrow(
+      'it is not the record of an episode on a screen',
+    );
+    const path = newPath();
+    writeFileSync(path, '{}\n{}\n');
+    await expect(rehearse(path, walker)).rejects.toThrow(
+      "it doesn't verify, so it isn't rehearsed",
+    );
+  });
+});
