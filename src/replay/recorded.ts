@@ -55,7 +55,8 @@ export function recordedSource(tape: Tape, state: RunState, onAnswer?: OnAnswer)
       }
     },
     check: async () => recordedCheck(tape.payload),
-    now: () => moment(tape, state),
+    abort: () => moment(tape, state).abort,
+    seconds: () => moment(tape, state).seconds,
     stamp,
   };
 }

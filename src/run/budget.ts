@@ -153,7 +153,14 @@ export interface Charge {
   readonly tokens: number;
   readonly estimated: number;
   readonly nanoUsd: number;
+  /** The tokens by counter, estimates among them. */
+  readonly counts: Counts;
 }
+
+export type Counts = { readonly [K in keyof Usage]: number };
+
+/** No tokens. */
+export const NO_COUNTS: Counts = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
 
 /**
  * The charge for a call. Input and output that nobody counted are estimated; unknown cache and reasoning
@@ -178,13 +185,17 @@ export function chargeFor(
     (reported.input === null ? estimate.input : 0) +
     (reported.output === null ? estimate.output : 0);
   let tokens = 0;
+  for (const name of USAGE_COUNTERS) tokens += counts[name];
+  return { tokens, estimated, nanoUsd: costOf(counts, price), counts };
+}
+
+/** What tokens cost, in billionths of a dollar; 0 without a price. */
+export function costOf(counts: Counts, price: Price | undefined): number {
+  if (price === undefined) return 0;
   let dollars = 0;
-  for (const name of USAGE_COUNTERS) {
-    tokens += counts[name];
-    if (price !== undefined) dollars += counts[name] * rate(price, name);
-  }
+  for (const name of USAGE_COUNTERS) dollars += counts[name] * rate(price, name);
   // Dollars for a million tokens are thousands of nanodollars for one.
-  return { tokens, estimated, nanoUsd: Math.round(dollars * 1000) };
+  return Math.round(dollars * 1000);
 }
 
 const NOTHING_REPORTED: Usage = {

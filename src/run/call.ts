@@ -161,7 +161,8 @@ async function checkArguments(
   const { name, problem } = call;
   if (problem !== null) return { ok: false, error: placed(name, problem) };
   try {
-    const checked = await runCheck(context, ready, call);
+    const started = ready.check(call.arguments);
+    const checked = isThenable(started) ? await awaitCheck(context, name, started) : started;
     if (checked === 'over' || !checked.ok) return checked;
     // A schema may have made anything of them, with getters that throw.
     const { value } = checked;
@@ -172,14 +173,11 @@ async function checkArguments(
   }
 }
 
-async function runCheck(
+async function awaitCheck(
   context: RunContext,
-  ready: ReadyTool,
-  call: TurnCall,
+  name: string,
+  checked: PromiseLike<Checked>,
 ): Promise<Checked | 'over'> {
-  const { name } = call;
-  const checked = ready.check(call.arguments);
-  if (!isThenable(checked)) return checked;
   const limit = DEFAULT_TOOL_TIMEOUT_MS;
   const budgetEnds = millisecondsLeft(context) <= limit;
   const raced = await race(checked, deadlineFor(context, limit, new Cancellation()));

@@ -5,7 +5,7 @@
  */
 import { type TranscriptStore } from '../store/store.ts';
 import { type JsonObject } from '../transcript/index.ts';
-import { type Now } from './decide.ts';
+import { type Abort } from './abort.ts';
 import { type RunEvent } from './events.ts';
 import { type CheckResult, type StopReason } from './outcome.ts';
 import { type TurnCall } from './payloads.ts';
@@ -25,8 +25,10 @@ export interface Source {
   runStage(context: RunContext, stage: readonly TurnCall[]): Promise<void>;
   /** What a check found; null if there was none, or it wasn't made. */
   check(context: RunContext, reason: StopReason): Promise<CheckResult | null>;
-  /** The moment of a decision. */
-  now(): Now;
+  /** Whether the run is to end at once, and why. */
+  abort(): Abort | null;
+  /** Seconds since the run began, without the time between a crash and a resume. */
+  seconds(): number;
   /** The `at` of the next record, if the run is timed. */
   stamp(): JsonObject;
 }
@@ -59,16 +61,16 @@ export interface RunContext {
 }
 
 /** Why nothing more may be started, or null while the run may go on. */
-export function overWhy(context: RunContext): string | null {
-  const { abort, seconds } = context.source.now();
-  if (abort !== null) return 'the run was aborted';
-  const limit = context.state.configuration.budget.seconds;
-  return limit === undefined || seconds < limit ? null : `the time budget of ${limit} is used up`;
+export function overWhy({ source, state }: RunContext): string | null {
+  if (source.abort() !== null) return 'the run was aborted';
+  const limit = state.configuration.budget.seconds;
+  if (limit === undefined || source.seconds() < limit) return null;
+  return `the time budget of ${limit} is used up`;
 }
 
 /** Seconds since the run began, without the time between a crash and a resume. */
 export function elapsed(context: RunContext): number {
-  return context.source.now().seconds;
+  return context.source.seconds();
 }
 
 /** Milliseconds that the time budget leaves; Infinity without one. */

@@ -42,6 +42,8 @@ export function stages(
   { state }: Pick<RunContext, 'state'>,
   calls: readonly TurnCall[],
 ): TurnCall[][] {
+  // Most turns make one call.
+  if (calls.length === 1) return [[...calls]];
   const made: TurnCall[][] = [];
   let open = false;
   for (const call of calls) {

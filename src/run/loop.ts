@@ -106,7 +106,10 @@ function asStoreError(error: unknown): StoreError {
 async function drive(context: RunContext): Promise<Outcome> {
   const { state, source } = context;
   for (;;) {
-    const next = decide(state, state.configuration, source.now());
+    const { configuration } = state;
+    // Reading a clock takes its time, and most runs have no limit to compare with.
+    const seconds = configuration.budget.seconds === undefined ? 0 : source.seconds();
+    const next = decide(state, configuration, { abort: source.abort(), seconds });
     if (next.do === 'stop') return finish(context, next);
     if (next.do === 'skip') {
       await skipCalls(context, next.why);

@@ -40,35 +40,32 @@ export function readReply(
   }
 }
 
-/** Its members, each read once: a getter may say another thing the second time. */
+/** Its members, each read once: a getter may say another thing the second time. This is on the path of every turn. */
 function copied(reply: unknown): unknown {
   if (typeof reply !== 'object' || reply === null) return reply;
-  const copy: { toolCalls?: unknown } = copyMembers(reply, MEMBERS);
-  if (!Array.isArray(copy.toolCalls)) return copy;
-  const toolCalls: unknown[] = Array.from(copy.toolCalls);
+  const { content, toolCalls, usage, stop, provider, failedAttempts }: Unread = reply;
   return {
-    ...copy,
-    toolCalls: toolCalls.map((call) =>
-      typeof call === 'object' && call !== null ? copyMembers(call, CALL_MEMBERS) : call,
-    ),
+    content,
+    toolCalls: Array.isArray(toolCalls) ? toolCalls.map(copiedCall) : toolCalls,
+    usage,
+    stop,
+    provider,
+    failedAttempts,
+    misspelt: misspelling(reply),
   };
 }
 
-/** The members that are known, inherited ones too, and those that somebody may have misspelt. */
-function copyMembers(from: object, known: object): object {
-  const names = new Set([...Object.keys(known), ...Object.keys(from)]);
-  return Object.fromEntries(
-    [...names]
-      .map((name) => [name, Reflect.get(from, name)])
-      .filter(([, value]) => value !== undefined),
-  );
-}
+/** A copy of a reply, with what is wrong with its members' names. */
+type Copied = Unread & { readonly misspelt?: string | null };
 
-const CALL_MEMBERS: { readonly [K in keyof Required<ReplyCall>]: true } = {
-  id: true,
-  name: true,
-  arguments: true,
-};
+/** A reply that nobody has looked at. */
+type Unread = { readonly [K in keyof ModelReply]?: unknown };
+
+function copiedCall(call: unknown): unknown {
+  if (typeof call !== 'object' || call === null) return call;
+  const { id, name, arguments: args }: { readonly [K in keyof ReplyCall]?: unknown } = call;
+  return { id, name, arguments: args };
+}
 
 function turnOf(reply: ModelReply, step: number, before: ReadonlySet<string>): Turn {
   const { content, toolCalls = [], usage, stop = 'end', provider, failedAttempts } = reply;
@@ -125,10 +122,10 @@ function replyProblem(reply: unknown): string | null {
   if (typeof reply !== 'object' || reply === null) {
     return `${reply === null ? 'null' : typeof reply}, not an object`;
   }
-  const { content, toolCalls, stop, provider }: { [K in keyof ModelReply]?: unknown } = reply;
+  const { content, toolCalls, stop, provider, misspelt }: Copied = reply;
   if (typeof content !== 'string') return 'content is not a string';
   if (stop !== undefined && !STOPS.has(stop)) return 'stop is not end, length or refused';
-  return misspelling(reply) ?? callsProblem(toolCalls) ?? providerProblem(provider);
+  return misspelt ?? callsProblem(toolCalls) ?? providerProblem(provider);
 }
 
 const MEMBERS: { readonly [K in keyof Required<ModelReply>]: true } = {

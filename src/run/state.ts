@@ -6,7 +6,7 @@
  * @module
  */
 import { type JsonObject } from '../transcript/index.ts';
-import { chargeFor, type Charge, type Spent } from './budget.ts';
+import { chargeFor, costOf, NO_COUNTS, type Charge, type Counts, type Spent } from './budget.ts';
 import {
   comparedBy,
   endsRun,
@@ -45,8 +45,6 @@ const NOT_CALLED: ReadonlySet<string> = new Set([
   'interrupted',
 ]);
 
-type Charged = readonly [usage: Turn['usage'], estimate: { input: number; output: number }];
-
 /** The state of a run. `decide` reads it; only records change it. */
 export class RunState {
   readonly messages: Message[] = [];
@@ -76,7 +74,7 @@ export class RunState {
   #configuration: Configuration;
   #points = 0;
   /** What was charged while no price was known: a resume may bring one. */
-  readonly #unpriced: Charged[] = [];
+  #unpriced: Counts = NO_COUNTS;
 
   constructor(configuration: Configuration) {
     this.#configuration = configuration;
@@ -144,8 +142,8 @@ export class RunState {
     this.#points += manifestPoints(now) - manifestPoints(before);
     if (now.price !== undefined) {
       // What was spent before costs what it would now: nobody said otherwise.
-      for (const [usage, estimate] of this.#unpriced.splice(0))
-        this.nanoUsd += chargeFor(usage, estimate, now.price).nanoUsd;
+      this.nanoUsd += costOf(this.#unpriced, now.price);
+      this.#unpriced = NO_COUNTS;
     }
     if (before.system === now.system) return;
     if (before.system !== undefined) {
@@ -225,7 +223,7 @@ export class RunState {
 
   /** What a failed attempt is charged. One that failed before it could cost anything has no usage at all. */
   chargeForAttempt({ usage, streamed = 0 }: FailedAttempt): Charge {
-    if (usage === undefined) return { tokens: 0, estimated: 0, nanoUsd: 0 };
+    if (usage === undefined) return { tokens: 0, estimated: 0, nanoUsd: 0, counts: NO_COUNTS };
     const output = streamed === 0 ? 0 : estimateTokens(streamed);
     return chargeFor(usage, { input: this.inputEstimate, output }, this.#configuration.price);
   }
@@ -250,7 +248,7 @@ export class RunState {
     this.tokens += charge.tokens;
     this.estimatedTokens += charge.estimated;
     this.nanoUsd += charge.nanoUsd;
-    if (price === undefined) this.#unpriced.push([usage, estimate]);
+    if (price === undefined) this.#unpriced = sum(this.#unpriced, charge.counts);
   }
 
   #add(message: Message): void {
@@ -259,6 +257,16 @@ export class RunState {
     if (message.role === 'tool' && message.note !== undefined)
       this.#points += codePoints(message.note);
   }
+}
+
+function sum(a: Counts, b: Counts): Counts {
+  return {
+    input: a.input + b.input,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    output: a.output + b.output,
+    reasoning: a.reasoning + b.reasoning,
+  };
 }
 
 function callPoints(turn: Turn): number {

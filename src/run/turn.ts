@@ -150,7 +150,7 @@ type Unanswered = Exclude<Asked, { ended: 'value' }> & { readonly streamed: numb
 
 /** Why there is no turn, and what its attempts may have cost. */
 function noTurn(context: RunContext, asked: Unanswered): NoTurn {
-  const { abort } = context.source.now();
+  const abort = context.source.abort();
   if (abort !== null || asked.ended === 'aborted') {
     const failedAttempts = attemptsOf(asked, 'aborted while the model was answering');
     return { ...(abort ?? { reason: 'aborted' }), failedAttempts };

@@ -19,13 +19,13 @@ export function worldSource({ clock, signal, timed }: Settings, secondsBefore = 
     takeTurn,
     runStage,
     check: checkSuccess,
-    now() {
+    abort: () => abortOf(signal),
+    seconds() {
       const now = clock.now();
       // A clock that is set back takes nothing off what was used.
       if (now < last) started -= last - now;
       last = now;
-      const seconds = secondsBefore + (now - started) / 1000;
-      return { abort: abortOf(signal), seconds };
+      return secondsBefore + (now - started) / 1000;
     },
     stamp: () => (timed ? { at: new Date(clock.now()).toISOString() } : {}),
   };
