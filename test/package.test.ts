@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
 const root = new URL('..', import.meta.url);
@@ -21,6 +21,18 @@ describe('the package', () => {
       encoding: 'utf8',
     });
     expect(Number(printed)).toBeGreaterThan(0);
+  });
+
+  test('no module needs an optional package to be loaded', () => {
+    const optional = Object.keys(manifest.peerDependenciesMeta);
+    expect(optional.length).toBeGreaterThan(2);
+    const dist = new URL('dist/', root);
+    const names = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+    for (const name of names.filter((file) => file.endsWith('.js'))) {
+      const text = readFileSync(new URL(name, dist), 'utf8');
+      for (const peer of optional)
+        expect(text, `${name} imports ${peer}`).not.toMatch(new RegExp(`^import .*'${peer}'`, 'm'));
+    }
   });
 
   test('its command is there and starts with a shebang', () => {

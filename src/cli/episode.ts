@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { resolve } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
 import {
   episode,
@@ -114,6 +115,13 @@ function address(text: string): string {
 async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatus> {
   const { err, out } = io;
   if (goal.trim() === '') throw new CommandError('the goal is empty; say what is to be reached');
+  // An empty text is on every page, and an empty command always succeeds.
+  for (const [name, value] of [
+    ['--check-text', flags.checkText],
+    ['--check', flags.check],
+  ])
+    if (value?.trim() === '')
+      throw new CommandError(`${name} is empty, which anything would fulfil`);
   const secrets = secretsOf(flags, io);
   const say = (text: string): void => err.line(text);
   const model = await chooseModel(flags.model, {
@@ -125,6 +133,7 @@ async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatu
   try {
     const store = await createOut(flags.out, goal);
     const places = placesOf(store, flags);
+    requireApart([store.location, places.audit, places.screenshot]);
     err.line(`model ${oneLine(model.id ?? 'custom')}, page ${oneLine(flags.url)}`);
     const result = await carried({ goal, flags, io }, store, {
       goal,
@@ -142,9 +151,9 @@ async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatu
         check: checkOf(flags),
       }),
     });
-    if (flags.json === true) out.line(harmlessJson(JSON.stringify({ ...result, ...places })));
+    if (flags.json === true) out.line(harmlessJson(JSON.stringify(result)));
     err.line(report({ ...result.outcome, answer: result.claim }, true, err.style));
-    for (const row of rows(result, places)) err.line(row);
+    for (const row of rows(result)) err.line(row);
     return result.success ? 0 : 1;
   } finally {
     await screen.close();
@@ -187,6 +196,13 @@ function placesOf(
 ): { audit: string; screenshot: string } {
   const base = location.replace(/\.jsonl$/, '');
   return { audit: audit ?? `${base}.audit.jsonl`, screenshot: screenshot ?? `${base}.png` };
+}
+
+/** @throws {CommandError} if two of the files are one. */
+function requireApart(paths: readonly string[]): void {
+  const files = paths.map((path) => resolve(path));
+  if (new Set(files).size < files.length)
+    throw new CommandError('--out, --audit and --screenshot must name three files');
 }
 
 /** Both, if both are given. */
@@ -236,8 +252,7 @@ function did({ ok, content, call }: Extract<EpisodeEvent, { type: 'tool-end' }>)
   return ok && call.name === 'look' ? 'saw the screen' : content;
 }
 
-function rows(result: Episode, { screenshot }: { screenshot: string }): string[] {
-  const { audit, alerts, steps } = result;
+function rows({ result, audit, alerts, steps, screenshot }: Episode): string[] {
   const log =
     audit === undefined
       ? []
@@ -245,9 +260,9 @@ function rows(result: Episode, { screenshot }: { screenshot: string }): string[]
           `audit     ${oneLine(audit.location)}, ${audit.entries === 1 ? '1 entry' : `${audit.entries} entries`}`,
         ];
   return [
-    `episode   ${result.result}, ${count(steps, 'action')}${alerts.length === 0 ? '' : `, ${count(alerts.length, 'alert')}`}`,
+    `episode   ${result}, ${count(steps, 'action')}${alerts.length === 0 ? '' : `, ${count(alerts.length, 'alert')}`}`,
     ...log,
-    `picture   ${oneLine(screenshot)}`,
+    `picture   ${screenshot === undefined ? 'none could be kept' : oneLine(screenshot.path)}`,
     ...(audit === undefined
       ? []
       : [`          npx hashtape verify ${quoted(oneLine(audit.location))}`]),

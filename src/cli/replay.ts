@@ -13,7 +13,7 @@ import { rootFolder } from './live-run.ts';
 import { replayJson, replayWords, type Replayed } from './replay-words.ts';
 import { targetsOf, type Target } from './targets.ts';
 import { commandsEnded } from './tools/shell.ts';
-import { judgeOpen } from './verdict.ts';
+import { AUDIT_LOG, judgeOpen } from './verdict.ts';
 import { problemOf } from './words.ts';
 
 /** The options as commander gives them. */
@@ -75,6 +75,8 @@ async function replayAll(paths: readonly string[], flags: Flags, io: Io): Promis
   for (const path of paths) {
     for (const target of await targetsOf(path)) {
       const replayed = await replayOne(target, tools);
+      // An episode's audit log stands beside its transcript.
+      if (target.file !== path && 'problem' in replayed && replayed.problem === AUDIT_LOG) continue;
       const status = statusOf(replayed);
       if (status > worst) worst = status;
       const { file } = target;

@@ -66,6 +66,12 @@ async function resumeFile(file: string, flags: Flags, io: Io): Promise<ExitStatu
     );
   }
   const { configuration } = state;
+  if (configuration.manifest?.some(({ name, ends }) => name === 'done' && ends === true) === true) {
+    const name = oneLine(file);
+    throw new CommandError(
+      `${name}: it is the record of an episode on a screen, which can't be gone on with; run it again with another --out. It verifies and replays as far as it goes`,
+    );
+  }
   const price = priceOf(flags, configuration.price);
   const root = await rootFolder(flags.root);
   const tools = await gatherTools(flags.tools, flags.with, root);

@@ -128,7 +128,8 @@ export function accessProblem(path: string, error: unknown): string {
   return `it can't be read: ${problemOf(error)}`;
 }
 
-const AUDIT_LOG =
+/** Why an audit log is nothing to replay, diff or resume. */
+export const AUDIT_LOG =
   'it is an audit log, no transcript; `hashtape verify` and `hashtape show` read it';
 
 /** A first line up to this length is read to tell what the file is; reading takes many times its size in memory. */

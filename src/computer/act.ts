@@ -5,6 +5,7 @@
  */
 import { type Action, type ScreenAction } from './action.ts';
 import { type Observation } from './observation.ts';
+import { type Secrets } from './secrets.ts';
 import { findTarget } from './target.ts';
 
 /** An action that acts on the screen; `done` and `refuse` don't. */
@@ -22,11 +23,7 @@ const SCROLL_BY = 400;
  *
  * @throws {ActionError} if the target isn't one element, or there is no such secret.
  */
-export function aimed(
-  action: Deed,
-  observation: Observation,
-  secrets: ReadonlyMap<string, string>,
-): ScreenAction {
+export function aimed(action: Deed, observation: Observation, secrets: Secrets): ScreenAction {
   switch (action.kind) {
     case 'click':
     case 'double_click':
@@ -52,10 +49,10 @@ function place({ target }: Extract<Deed, { target: unknown }>, observation: Obse
   throw new ActionError(found.error);
 }
 
-function secretOf(name: string, secrets: ReadonlyMap<string, string>): string {
+function secretOf(name: string, secrets: Secrets): string {
   const secret = secrets.get(name);
   if (secret !== undefined) return secret;
-  const known = [...secrets.keys()].map((key) => `'${key}'`).join(', ');
+  const known = secrets.names.map((key) => `'${key}'`).join(', ');
   throw new ActionError(
     `there is no secret '${name}' (${known === '' ? 'there are none' : `there is ${known}`})`,
   );

@@ -3,29 +3,26 @@
  *
  * @module
  */
-import {
-  ModelError,
-  type Model,
-  type ModelReply,
-  type ModelRequest,
-  type ReplyCall,
-} from '../run/model.ts';
+import { ModelError, type Model, type ModelReply, type ModelRequest } from '../run/model.ts';
 import { describeError } from '../run/result.ts';
 import { type Usage } from '../run/usage.ts';
-import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../transcript/index.ts';
+import { type JsonObject } from '../transcript/index.ts';
 import { describe, type Action } from './action.ts';
+import { masked } from './masked.ts';
 import { type Observation } from './observation.ts';
 import { readAction } from './read-action.ts';
 import { type Stage, type Step } from './stage.ts';
-import { findTarget } from './target.ts';
 
 /** A plain function that decides. It is shown what is recorded, so that it decides the same in a rehearsal. */
 export type BrainFunction = (
   observation: Observation,
   goal: string,
-  history: readonly Step[],
+  history: readonly PastStep[],
   context: { readonly signal: AbortSignal },
 ) => Action | Promise<Action>;
+
+/** A step, as a brain is told of it. */
+export type PastStep = Pick<Step, 'action' | 'said' | 'outcome' | 'ok'>;
 
 /** A model (a function with an `id`, as adapters make it), or a plain function. */
 export type Brain = Model | BrainFunction;
@@ -57,13 +54,13 @@ export function episodeModel(brain: Brain, goal: string, stage: Stage): Model {
     const decide = async (request: ModelRequest): Promise<ModelReply> => {
       // A function sees nothing but what it is shown.
       if (stage.look === null || stage.stale) return lookReply(stage);
-      return decided(await ask(brain, stage, goal, request));
+      return masked(decided(await ask(brain, stage, goal, request)), stage);
     };
     return Object.assign(decide, { id: 'brain' });
   }
   const { id, price } = brain;
   const answer = async (request: ModelRequest): Promise<ModelReply> =>
-    stage.look === null ? lookReply(stage) : withoutSecrets(await brain(request), stage);
+    stage.look === null ? lookReply(stage) : masked(await brain(request), stage);
   return Object.assign(answer, {
     ...(id === undefined ? {} : { id }),
     ...(price === undefined ? {} : { price }),
@@ -79,11 +76,15 @@ async function ask(
   if (look === null) throw new Error('the code here has a bug: nothing was looked at');
   let said: unknown;
   try {
-    said = await brain(look.view, goal, [...history], { signal });
+    said = await brain(look.view, goal, history.map(pastStep), { signal });
   } catch (error) {
     throw new ModelError(`the brain raised ${describeError(error)}`);
   }
   return actionOf(said);
+}
+
+function pastStep({ action, said, outcome, ok }: Step): PastStep {
+  return { action, said, outcome, ok };
 }
 
 /**
@@ -113,54 +114,14 @@ function decided(action: Action): ModelReply {
   };
 }
 
-/** A text that a model would type into a password field goes by a name from here on: no record may hold it. */
-function withoutSecrets(reply: ModelReply, stage: Stage): ModelReply {
-  if (!Array.isArray(reply?.toolCalls)) return reply; // the loop says what is wrong with it
-  const texts: string[] = [];
-  const toolCalls = reply.toolCalls.map((call) => {
-    const args = call?.name === 'type' ? argumentsOf(call) : null;
-    const action = args === null ? '' : readAction({ ...args, kind: 'type' });
-    if (args === null || typeof action === 'string' || !spellsPassword(action, stage)) return call;
-    const { text: _text, ...rest } = args;
-    const name = `typed-${stage.spelled.size + 1}`;
-    stage.spelled.set(name, action.text);
-    texts.push(action.text);
-    return { ...call, arguments: { ...rest, secret: name } };
-  });
-  if (texts.length === 0) return reply;
-  const { content, provider: _provider, ...rest } = reply;
-  const clean = texts.reduce(
-    (said, text) => (text === '' ? said : said.replaceAll(text, '•••')),
-    content,
-  );
-  // What a provider wants back holds the call as it was written.
-  return { ...rest, content: clean, toolCalls };
+/** An action, and in words. */
+export interface RecordedAction {
+  readonly action: Action;
+  readonly said: string;
 }
 
-function argumentsOf({ arguments: given }: ReplyCall): JsonObject | null {
-  const value: JsonValue | undefined = typeof given === 'string' ? parsed(given) : given;
-  return isJsonObject(value) ? value : null;
-}
-
-function parsed(text: string): JsonValue | undefined {
-  const read = parseJson(text);
-  return read.ok ? read.value : undefined;
-}
-
-function spellsPassword(
-  action: Action,
-  { look }: Stage,
-): action is Extract<Action, { kind: 'type'; text: string }> {
-  if (action.kind !== 'type' || !('text' in action) || look === null) return false;
-  const found = findTarget(look.view, action.target);
-  return found.ok && look.view.elements[found.index]?.states?.includes('password') === true;
-}
-
-/** The action of a recorded call, in words; null for a look, or a call that is no action. */
-export function recordedAction(
-  name: string,
-  args: JsonObject,
-): { action: Action; said: string } | null {
+/** The action of a recorded call; null for a look, or a call that is no action. */
+export function recordedAction(name: string, args: JsonObject): RecordedAction | null {
   const action = readAction({ ...args, kind: name });
   return typeof action === 'string' ? null : { action, said: describe(action) };
 }

@@ -56,9 +56,12 @@ export interface EpisodeOptions extends Pick<
   /** A path for an audit log, new or to go on with, or one that is open. */
   readonly audit?: string | URL | AuditLog | undefined;
   readonly watchdog?: EpisodeWatchdog | undefined;
-  /** What the action `type` may enter by name. No record holds it. */
+  /** What the action `type` may enter by name. No record, event or message holds it, unless the goal does. */
   readonly secrets?: Readonly<Record<string, string>> | undefined;
-  /** A path for a picture of the last screen, PNG; its hash is in the record of the check. */
+  /**
+   * A path for a picture of the last screen, PNG; its hash is in the record of the check. A file that is there is
+   * replaced only if it is a PNG.
+   */
   readonly screenshot?: string | undefined;
   readonly on?: ((event: EpisodeEvent) => unknown) | undefined;
 }
@@ -83,5 +86,7 @@ export interface Episode {
   readonly alerts: readonly Alert[];
   /** The run that it was, with its transcript. */
   readonly outcome: Outcome;
+  /** The picture that was kept, and its SHA-256, hex. */
+  readonly screenshot?: { readonly path: string; readonly sha256: string };
   readonly audit?: { readonly location: string; readonly entries: number; readonly head: string };
 }

@@ -13,7 +13,10 @@ import { run } from '../run/run.ts';
 import { openAudit, type AuditLog } from './audit-log.ts';
 import { episodeModel, isModel } from './brain.ts';
 import { type Episode, type EpisodeEvent, type EpisodeOptions } from './episode-options.ts';
-import { checkScreen } from './success.ts';
+import { checkScreen, pictureAfter } from './success.ts';
+import { Secrets } from './secrets.ts';
+import { type Action } from './action.ts';
+import { checkEpisodeOptions } from './check-options.ts';
 import { Stage, type StageOptions } from './stage.ts';
 import { screenTools } from './tools.ts';
 import { type Alert } from './watch.ts';
@@ -32,8 +35,10 @@ const ACTION_TIMEOUT_MS = 120_000;
  * @throws {StoreError} if the transcript or the audit log can't be begun.
  */
 export async function episode(options: EpisodeOptions): Promise<Episode> {
+  checkEpisodeOptions(options);
   const { audit, clock = systemClock } = options;
-  if (typeof audit !== 'string' && !(audit instanceof URL)) return perform(options, audit);
+  if (audit === undefined || (typeof audit === 'object' && 'append' in audit))
+    return perform(options, audit);
   const log = await openAudit(audit, { clock, recover: true });
   try {
     return await perform(options, log);
@@ -64,7 +69,7 @@ async function perform(options: EpisodeOptions, audit: AuditLog | undefined): Pr
       controller.abort(error);
     },
   });
-  const model = attentive(episodeModel(brain, goal, stage), options, onAlert);
+  const model = attentive(episodeModel(brain, goal, stage), { options, onAlert });
   const outcome = await run({
     ...runOptions(options),
     model,
@@ -73,17 +78,20 @@ async function perform(options: EpisodeOptions, audit: AuditLog | undefined): Pr
       controller.signal,
       ...(options.signal === undefined ? [] : [options.signal]),
     ]),
-    check: (request) => checkScreen(options, request.signal),
+    check: (request) => checkScreen(options, stage.secrets, request.signal),
     on: tell,
   });
+  await stage.settle();
   const ended = summary(outcome, stage, isBroken);
   const success = ended.result === 'verified';
+  const picture = await pictureAfter(options, outcome);
   if (!isBroken) await audit?.close({ goal, success, reason: ended.result });
   return {
     ...ended,
     success,
-    alerts,
+    alerts: [...alerts],
     outcome,
+    ...(picture === null ? {} : { screenshot: picture }),
     ...(audit === undefined ? {} : { audit: auditOf(audit) }),
   };
 }
@@ -100,7 +108,7 @@ function stageOptions(
     actionSeconds = 30,
   } = watchdog;
   const limits = { unchangedAfter, alternatingAfter, sameFailureAfter, actionSeconds };
-  return { goal, screen, audit, clock, limits, secrets: new Map(Object.entries(secrets)) };
+  return { goal, screen, audit, clock, limits, secrets: new Secrets(secrets) };
 }
 
 function runOptions(options: EpisodeOptions): Pick<Parameters<typeof run>[0], 'task'> {
@@ -123,8 +131,14 @@ function runOptions(options: EpisodeOptions): Pick<Parameters<typeof run>[0], 't
 
 function nothing(): void {}
 
-/** The model, watched for silence. */
-function attentive(model: Model, options: EpisodeOptions, onAlert: (alert: Alert) => void): Model {
+/**
+ * The model, watched for silence. What it says is told when its turn has ended: before that, nobody knows whether a
+ * secret is in it, or half of one.
+ */
+function attentive(
+  model: Model,
+  { options, onAlert }: { options: EpisodeOptions; onAlert: (alert: Alert) => void },
+): Model {
   const { clock = systemClock, watchdog: { modelSeconds = 120 } = {} } = options;
   const answer = async (request: ModelRequest): Promise<ModelReply> => {
     let cancel = nothing;
@@ -137,21 +151,29 @@ function attentive(model: Model, options: EpisodeOptions, onAlert: (alert: Alert
         }),
       );
     };
+    const { signal } = request;
+    const stop = (): void => cancel();
+    signal.addEventListener('abort', stop, { once: true });
     listen();
     try {
-      return await model({
+      let hasText = false;
+      const reply = await model({
         ...request,
-        onDelta(delta) {
-          listen();
-          request.onDelta(delta);
+        onDelta({ kind }) {
+          if (!signal.aborted) listen();
+          hasText ||= kind === 'text';
         },
         onWait(milliseconds) {
-          listen(milliseconds);
+          if (!signal.aborted) listen(milliseconds);
           request.onWait(milliseconds);
         },
       });
+      if (hasText && typeof reply?.content === 'string')
+        request.onDelta({ kind: 'text', text: reply.content });
+      return reply;
     } finally {
       cancel();
+      signal.removeEventListener('abort', stop);
     }
   };
   const { id, price } = model;
@@ -164,23 +186,27 @@ function attentive(model: Model, options: EpisodeOptions, onAlert: (alert: Alert
 /** What the episode came to: a claim is a claim, and only the check verifies. */
 function summary(
   outcome: Outcome,
-  { history }: Stage,
+  { history, secrets }: Stage,
   isBroken: boolean,
 ): Pick<Episode, 'result' | 'claim' | 'check' | 'steps'> {
   const last = history.at(-1)?.action;
   const claim =
     last?.kind === 'done' ? last.answer : last?.kind === 'refuse' ? last.reason : outcome.answer;
   const check: CheckResult | null = outcome.check;
-  const result = isBroken ? 'error' : resultOf(outcome, last?.kind === 'refuse');
-  return { result, claim, check, steps: history.length };
+  const result = isBroken ? 'error' : resultOf(outcome, last?.kind);
+  return { result, claim: secrets.hide(claim), check, steps: history.length };
 }
 
-function resultOf({ reason, verified }: Outcome, hasRefused: boolean): Episode['result'] {
+function resultOf(
+  { reason, verified }: Outcome,
+  last: Action['kind'] | undefined,
+): Episode['result'] {
   switch (reason) {
     case 'sentinel':
     case 'no_tool_calls':
-      if (hasRefused) return 'refused';
-      return verified === true ? 'verified' : 'failed';
+      if (last === 'refuse') return 'refused';
+      // Who doesn't say that it is done has reached nothing, whatever the screen shows.
+      return last === 'done' && verified === true ? 'verified' : 'failed';
     case 'refused':
     case 'stalled':
     case 'aborted':

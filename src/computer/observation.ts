@@ -29,6 +29,8 @@ export interface Observation {
   readonly elements: readonly ScreenElement[];
   /** The text that is visible. */
   readonly text: string;
+  /** Where a part of a long list is shown: the index of the first element in it. */
+  readonly offset?: number;
   readonly url?: string;
   readonly title?: string;
 }

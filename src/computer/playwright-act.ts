@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type ElementHandle, type Page } from 'playwright-core';
+import type { ElementHandle, Page } from 'playwright-core';
 import { type Clock } from '../run/clock.ts';
 import { type ScreenAction } from './action.ts';
 import { type PageOption } from './observe-page.ts';

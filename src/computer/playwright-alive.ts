@@ -4,7 +4,7 @@
  * @module
  */
 import { setImmediate as immediate } from 'node:timers/promises';
-import { type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { systemClock } from '../run/clock.ts';
 import { ScreenGoneError } from './screen.ts';
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserType, type ViewportSize } from 'playwright-core';
+import type { Browser, BrowserType, ViewportSize } from 'playwright-core';
 import { environment, loadPeer } from '../models/peer.ts';
 
 /** What is known of the browser to be started. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Frame, type JSHandle, type Page } from 'playwright-core';
+import type { Frame, JSHandle, Page } from 'playwright-core';
 import { type Observation, type ScreenElement } from './observation.ts';
 import { viewSource, type PageItem, type PageSight, type PageView } from './observe-page.ts';
 import { type ScreenLimits } from './playwright-limits.ts';

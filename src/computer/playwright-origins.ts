@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type CDPSession, type Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 
 /** The origins that a window may show. */
 export interface Origins {

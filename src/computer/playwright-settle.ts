@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { isClosed, type Life } from './playwright-alive.ts';
 import { type ScreenLimits } from './playwright-limits.ts';
 import { lookAt, type Look } from './playwright-observe.ts';

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Dialog, type Download, type FileChooser, type Page } from 'playwright-core';
+import type { Dialog, Download, FileChooser, Page } from 'playwright-core';
 import { systemClock } from '../run/clock.ts';
 import { type Life } from './playwright-alive.ts';
 import { guard, type Origins } from './playwright-origins.ts';

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { checkOptions, FLAG, isObject, isString, orAbsent, type Shape } from '../models/options.ts';
 import { systemClock, type Clock } from '../run/clock.ts';
 import { type ScreenAction } from './action.ts';

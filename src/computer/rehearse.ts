@@ -5,7 +5,7 @@
  */
 import { readVerified } from '../replay/read-verified.ts';
 import { JournalError } from '../run/journal.ts';
-import { type Message, type ModelRequest } from '../run/model.ts';
+import { type Message, type ModelRequest, type ReplyCall } from '../run/model.ts';
 import { readHead } from '../run/payloads.ts';
 import { foldRecord, type RunState } from '../run/state.ts';
 import { type TranscriptStore } from '../store/store.ts';
@@ -15,14 +15,20 @@ import {
   type JsonValue,
   type TranscriptRecord,
 } from '../transcript/index.ts';
-import { describe } from './action.ts';
-import { actionOf, isModel, recordedAction, type Brain } from './brain.ts';
+import { describe, type Action } from './action.ts';
+import {
+  actionOf,
+  isModel,
+  recordedAction,
+  type Brain,
+  type PastStep,
+  type RecordedAction,
+} from './brain.ts';
 import { type Observation } from './observation.ts';
 import { readAction } from './read-action.ts';
-import { type Step } from './stage.ts';
 import { readView } from './view.ts';
 
-/** One decision of a recorded episode, and what the brain decides in its place. */
+/** One turn's decision in a recorded episode, all its actions, and what the brain decides in its place. */
 export interface Decision {
   /** The record that holds it. */
   readonly seq: number;
@@ -35,7 +41,7 @@ export interface Decision {
 /** What a rehearsal found. */
 export interface Rehearsal {
   readonly decisions: readonly Decision[];
-  /** The first decision that is another; null if there is none. */
+  /** The first decision that is another, as an index into `decisions`; null if there is none. */
   readonly parted: number | null;
   /** The share of the recorded decisions that the brain decides alike, 0 to 1; 1 if there are none. */
   readonly score: number;
@@ -87,7 +93,8 @@ interface Scene {
   readonly said: string;
   readonly goal: string;
   readonly observation: Observation;
-  readonly history: readonly Step[];
+  readonly actions: readonly RecordedAction[];
+  readonly history: readonly PastStep[];
   readonly messages: readonly Message[];
 }
 
@@ -112,7 +119,7 @@ class SceneReader {
   observation: Observation | null = null;
   #goal = '';
   #state: RunState | null = null;
-  readonly #history: Step[] = [];
+  readonly #history: PastStep[] = [];
 
   read(record: TranscriptRecord): void {
     const { kind, seq, payload } = record;
@@ -128,12 +135,14 @@ class SceneReader {
   }
 
   #decided(seq: number, messages: readonly Message[]): void {
-    const [call] = this.#state?.turn?.calls ?? [];
-    const done = call === undefined ? null : recordedAction(call.name, call.arguments);
+    const actions = (this.#state?.turn?.calls ?? []).flatMap(
+      (call) => recordedAction(call.name, call.arguments) ?? [],
+    );
     // A look decides nothing; and before the first there is nothing to decide on.
-    if (done === null || this.observation === null) return;
+    if (actions.length === 0 || this.observation === null) return;
     const { observation } = this;
-    const scene = { seq, said: done.said, goal: this.#goal, observation, messages };
+    const said = actions.map((one) => one.said).join('; ');
+    const scene = { seq, said, actions, goal: this.#goal, observation, messages };
     this.scenes.push({ ...scene, history: [...this.#history] });
   }
 
@@ -142,15 +151,18 @@ class SceneReader {
     this.observation = readView(shown) ?? this.observation;
     if (done === null) return;
     const did = isJsonObject(value) ? value['did'] : undefined;
-    const outcome = ok === true ? did : error;
-    this.#history.push({
-      action: done.action,
-      said: done.said,
-      outcome: typeof outcome === 'string' ? outcome : '',
-      ok: ok === true,
-      screen: '',
-    });
+    const why = typeof error === 'string' ? error.replace(RAISED, '').replace(HINT, '') : '';
+    const outcome = ok !== true ? why : typeof did === 'string' ? did : ended(done.action);
+    this.#history.push({ ...done, outcome, ok: ok === true });
   }
+}
+
+/** What the loop, and the stage, put round the reason of a failed action. */
+const RAISED = /^tool '\w+' raised ActionError: /;
+const HINT = /\. The screen has changed meanwhile: look at it$/;
+
+function ended({ kind }: Action): string {
+  return kind === 'done' ? 'claimed' : 'refused';
 }
 
 async function decide(brain: Brain, scene: Scene): Promise<string> {
@@ -158,7 +170,8 @@ async function decide(brain: Brain, scene: Scene): Promise<string> {
   const { signal } = new AbortController();
   try {
     if (isModel(brain)) return await asked(brain, scene, signal);
-    return describe(actionOf(await brain(observation, goal, history, { signal })));
+    const action = actionOf(await brain(observation, goal, history, { signal }));
+    return describe(named(action, scene.actions[0]?.action));
   } catch (error) {
     return error instanceof Error ? error.message : 'it threw what is no error';
   }
@@ -166,7 +179,7 @@ async function decide(brain: Brain, scene: Scene): Promise<string> {
 
 async function asked(
   model: Extract<Brain, { id?: string }>,
-  { messages }: Scene,
+  { messages, actions }: Scene,
   signal: AbortSignal,
 ): Promise<string> {
   const request: ModelRequest = {
@@ -179,12 +192,26 @@ async function asked(
     onWait: () => undefined,
     onDelta: () => undefined,
   };
-  const { toolCalls: [call] = [], content } = await model(request);
-  if (call === undefined) return `it says: ${content.slice(0, 80)}`;
+  const { toolCalls = [], content } = await model(request);
+  const said = toolCalls.flatMap((call, at) => saidBy(call, actions[at]?.action) ?? []);
+  return said.length === 0 ? `it says: ${content.slice(0, 80)}` : said.join('; ');
+}
+
+/** A call in words; null for a look. A text goes by the name that the record has for it, if it has one. */
+function saidBy(call: ReplyCall, recorded: Action | undefined): string | null {
+  if (call.name === 'look') return null;
   const given: unknown =
     typeof call.arguments === 'string' ? JSON.parse(call.arguments) : call.arguments;
   const action = readAction({ ...Object(given), kind: call.name });
-  return typeof action === 'string' ? `it calls ${call.name}` : describe(action);
+  if (typeof action === 'string') return `it calls ${call.name}`;
+  return describe(named(action, recorded));
+}
+
+function named(action: Action, recorded: Action | undefined): Action {
+  if (action.kind !== 'type' || recorded?.kind !== 'type') return action;
+  const isNamed = 'text' in action && 'secret' in recorded && recorded.secret.startsWith('typed-');
+  if (!isNamed || JSON.stringify(action.target) !== JSON.stringify(recorded.target)) return action;
+  return recorded;
 }
 
 function compare(

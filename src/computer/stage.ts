@@ -10,6 +10,7 @@ import { describe, type Action, type ScreenAction } from './action.ts';
 import { type AuditLog } from './audit-log.ts';
 import { observationDigest, screenDigest, type Observation } from './observation.ts';
 import { ScreenGoneError, type Screen } from './screen.ts';
+import { type Secrets } from './secrets.ts';
 import { viewOf } from './view.ts';
 import { Watch, type Alert, type WatchLimits } from './watch.ts';
 
@@ -27,21 +28,25 @@ export interface Step {
 
 /** The screen as it was last seen. */
 export interface Look {
+  /** All that was seen, without secrets. */
+  readonly all: Observation;
   /** What the brain is shown. */
   readonly view: Observation;
-  /** How many elements there are in all. */
-  readonly elements: number;
   /** The digests of all that was seen. */
   readonly digest: string;
   readonly seedDigest: string;
 }
+
+type Done =
+  | { readonly ok: true; readonly summary: string }
+  | { readonly ok: false; readonly error: string };
 
 /** What a stage is made of. */
 export interface StageOptions {
   readonly goal: string;
   readonly screen: Screen;
   readonly audit: AuditLog | undefined;
-  readonly secrets: ReadonlyMap<string, string>;
+  readonly secrets: Secrets;
   readonly clock: Clock;
   readonly limits: WatchLimits & { readonly actionSeconds: number };
   readonly onStep: (step: Step) => void;
@@ -59,20 +64,27 @@ export class Stage {
   /** Whether the screen has changed since the brain was shown it. */
   stale = false;
   readonly history: Step[] = [];
-  /** Secrets that a model spelled out, by the names that the record has for them. */
-  readonly spelled: Map<string, string> = new Map();
+  readonly secrets: Secrets;
   readonly #options: StageOptions;
   readonly #watch: Watch;
+  #pending: Promise<void> = Promise.resolve();
+  #isOver = false;
 
   constructor(options: StageOptions) {
     this.#options = options;
+    this.secrets = options.secrets;
     this.#watch = new Watch(options.limits);
   }
 
   /** Looks, and shows the brain what is there. */
   async observe(signal: AbortSignal): Promise<Look> {
     this.blind += 1;
-    this.look = await this.#see(signal);
+    try {
+      this.look = await this.#see(signal);
+    } catch (error) {
+      if (error instanceof ScreenGoneError) this.#gone(error);
+      throw error;
+    }
     this.stale = false;
     this.blind = 0;
     return this.look;
@@ -81,52 +93,61 @@ export class Stage {
   /**
    * Acts, and looks again.
    *
-   * @throws {ActionError} if it failed: the screen stays what the brain was shown, but for `stale`.
+   * @throws {ActionError} if it failed. If the screen has changed since the brain was shown it, nothing on it is
+   * touched any more before the next look: an index, or a label, may mean something else by now.
    */
-  async act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look }> {
-    const before = this.look ?? (await this.observe(signal));
-    const result = await this.#attempt(action, before, signal);
-    const after = await this.#after(before, signal);
-    if (result.ok) this.look = after;
-    else this.stale = after.digest !== before.digest;
-    await this.#record(action, { ...result, before, after });
-    if (result.ok) return { summary: result.summary, look: after };
-    const changed = this.stale ? '. The screen has changed meanwhile: look at it' : '';
-    throw new ActionError(`${result.error}${changed}`);
+  act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look }> {
+    const acting = this.#act(action, signal);
+    this.#pending = acting.then(nothing, nothing);
+    return acting;
   }
 
   /** Records what acts on no screen: that the brain is done, or refuses. */
   async say(action: Extract<Action, { kind: 'done' | 'refuse' }>): Promise<void> {
-    const look = this.look;
     const outcome = action.kind === 'done' ? 'claimed' : 'refused';
-    await this.#write({
-      action,
-      said: describe(action),
-      outcome,
-      ok: action.kind === 'done',
-      screen: look?.seedDigest ?? '',
-    });
+    await this.#write(action, { outcome, ok: action.kind === 'done', look: this.look });
   }
 
-  async #attempt(
-    action: Deed,
-    { view }: Look,
-    signal: AbortSignal,
-  ): Promise<{ ok: true; summary: string } | { ok: false; error: string }> {
+  /** Waits until what was done is recorded, also what was given up. Nothing is recorded after it. */
+  async settle(): Promise<void> {
+    await this.#pending;
+    this.#isOver = true;
+  }
+
+  async #act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look }> {
+    const before = this.look ?? (await this.observe(signal));
+    const isBlind = this.stale && 'target' in action;
+    const done = isBlind ? STALE : await this.#attempt(action, before, signal);
+    const after = isBlind || signal.aborted ? before : await this.#after(before, signal);
+    if (done.ok) this.look = after;
+    else this.stale ||= after.digest !== before.digest;
+    const outcome = this.secrets.hide(done.ok ? done.summary : done.error);
+    const step = await this.#write(action, { outcome, ok: done.ok, look: before });
+    this.#watched(action, { step, before, after });
+    if (done.ok) return { summary: outcome, look: after };
+    const hint = this.stale && !isBlind ? '. The screen has changed meanwhile: look at it' : '';
+    throw new ActionError(`${outcome}${hint}`);
+  }
+
+  async #attempt(action: Deed, { all }: Look, signal: AbortSignal): Promise<Done> {
     try {
-      const secrets = new Map([...this.#options.secrets, ...this.spelled]);
-      return await this.#timed(action, aimed(action, view, secrets), signal);
+      return await this.#timed(action, aimed(action, all, this.secrets), signal);
     } catch (error) {
       if (error instanceof ActionError) return { ok: false, error: error.message };
-      if (!(error instanceof ScreenGoneError)) throw error;
-      const evidence = `the screen is gone: ${error.message}`;
-      this.#options.onAlert({ kind: 'screen_gone', evidence });
-      return { ok: false, error: evidence };
+      if (error instanceof ScreenGoneError) return { ok: false, error: this.#gone(error) };
+      // Whatever it was, the action may have been done.
+      return { ok: false, error: `${describeError(error)}; its effect is unknown` };
     }
   }
 
-  /** Says so if it takes long; whether it is given up is the tool's time-out's affair. */
-  async #timed(action: Deed, aim: ScreenAction, signal: AbortSignal): ReturnType<Screen['act']> {
+  #gone(error: ScreenGoneError): string {
+    const evidence = `the screen is gone: ${error.message}`;
+    this.#options.onAlert({ kind: 'screen_gone', evidence });
+    return evidence;
+  }
+
+  /** Says so if it takes long, and gives it up when it is told to: what the screen does then is unknown. */
+  async #timed(action: Deed, aim: ScreenAction, signal: AbortSignal): Promise<Done> {
     const { clock, screen, limits, onAlert } = this.#options;
     const waits = action.kind === 'wait' ? action.milliseconds : 0;
     const cancel = clock.timer(waits + limits.actionSeconds * 1000, () =>
@@ -135,10 +156,19 @@ export class Stage {
         evidence: `it has not ended for ${limits.actionSeconds} s: ${describe(action)}`,
       }),
     );
+    let giveUp = nothing;
+    const givenUp = new Promise<Done>((resolve) => {
+      giveUp = () => resolve({ ok: false, error: 'given up; its effect is unknown' });
+      signal.addEventListener('abort', giveUp, { once: true });
+      if (signal.aborted) giveUp();
+    });
     try {
-      return await screen.act(aim, { signal });
+      const work = screen.act(aim, { signal });
+      work.catch(nothing); // it may fail after it was given up
+      return await Promise.race([work, givenUp]);
     } finally {
       cancel();
+      signal.removeEventListener('abort', giveUp);
     }
   }
 
@@ -152,41 +182,63 @@ export class Stage {
   }
 
   async #see(signal: AbortSignal): Promise<Look> {
-    const observation = await this.#options.screen.observe({ signal });
+    const seen = wellFormed(await this.#options.screen.observe({ signal }));
+    this.secrets.see(seen);
+    const all = this.secrets.hideOn(seen);
     return {
-      view: viewOf(observation),
-      elements: observation.elements.length,
-      digest: screenDigest(observation),
-      seedDigest: observationDigest(observation),
+      all,
+      view: viewOf(all),
+      digest: screenDigest(all),
+      seedDigest: observationDigest(all),
     };
   }
 
-  async #record(
-    action: Deed,
-    done: ({ ok: true; summary: string } | { ok: false; error: string }) & {
-      before: Look;
-      after: Look;
-    },
-  ): Promise<void> {
-    const { before, after, ok } = done;
-    const said = describe(action);
-    const outcome = done.ok ? done.summary : done.error;
-    await this.#write({ action, said, outcome, ok, screen: before.seedDigest });
+  #watched(action: Deed, { step, before, after }: { step: Step; before: Look; after: Look }): void {
     const idle = action.kind === 'wait';
+    const { said, ok } = step;
     const seen = { before: before.digest, after: after.digest, action: said, ok, idle };
     for (const alert of this.#watch.step(seen)) this.#options.onAlert(alert);
   }
 
-  async #write(step: Step): Promise<void> {
+  async #write(
+    action: Action,
+    { outcome, ok, look }: { outcome: string; ok: boolean; look: Look | null },
+  ): Promise<Step> {
     const { audit, goal, onStep, onBroken } = this.#options;
+    const said = this.secrets.hide(describe(action));
+    const step: Step = { action, said, outcome, ok, screen: look?.seedDigest ?? '' };
+    if (this.#isOver) return step;
     this.history.push(step);
-    const { said: action, outcome, ok, screen } = step;
     try {
-      await audit?.append({ goal, screen, action, outcome, ok });
+      await audit?.append({ goal, screen: step.screen, action: said, outcome, ok });
     } catch (error) {
       onBroken(error);
       throw new ActionError(`the audit log can't be written: ${describeError(error)}`);
     }
     onStep(step);
+    return step;
   }
+}
+
+const STALE: Done = {
+  ok: false,
+  error: 'the screen has changed since it was looked at: look at it first',
+};
+
+function nothing(): void {}
+
+/** A page, or a screen of one's own, may hold half a character, which no record can. */
+function wellFormed(observation: Observation): Observation {
+  const { elements, text, url, title } = observation;
+  return {
+    elements: elements.map((element) => ({
+      ...element,
+      label: element.label.toWellFormed(),
+      kind: element.kind.toWellFormed(),
+      ...(element.value === undefined ? {} : { value: element.value.toWellFormed() }),
+    })),
+    text: text.toWellFormed(),
+    ...(url === undefined ? {} : { url: url.toWellFormed() }),
+    ...(title === undefined ? {} : { title: title.toWellFormed() }),
+  };
 }

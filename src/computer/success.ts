@@ -4,23 +4,40 @@
  * @module
  */
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { type CheckResult } from '../run/outcome.ts';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { type CheckResult, type Outcome } from '../run/outcome.ts';
 import { describeError } from '../run/result.ts';
 import { type EpisodeOptions } from './episode-options.ts';
+import { type Secrets } from './secrets.ts';
 
 /** Checks a fresh observation. It never rejects: what can't be checked isn't verified, and it says why. */
 export async function checkScreen(
   { screen, check, screenshot }: EpisodeOptions,
+  secrets: Secrets,
   signal: AbortSignal,
 ): Promise<CheckResult> {
-  const found = await judged(async () => {
+  const { ok, detail = '' } = await judged(async () => {
     if (check === undefined) return { ok: false, detail: 'not verified: there is no check' };
     return readCheck(await check(await screen.observe({ signal }), screen));
   });
-  if (screenshot === undefined) return found;
+  const said = secrets.hide(detail);
+  if (screenshot === undefined) return { ok, detail: said };
   const picture = await pictured(screen, screenshot);
-  return { ok: found.ok, detail: [found.detail, picture].filter(Boolean).join('; ') };
+  const words = 'sha256' in picture ? `last screen SHA-256 ${picture.sha256}` : picture.problem;
+  return { ok, detail: said === '' ? words : `${said}; ${words}` };
+}
+
+/** The picture that the check kept; where there was no check, one that is taken now. */
+export async function pictureAfter(
+  { screen, screenshot }: EpisodeOptions,
+  { check }: Outcome,
+): Promise<{ path: string; sha256: string } | null> {
+  if (screenshot === undefined) return null;
+  const taken = /last screen SHA-256 ([0-9a-f]{64})$/.exec(check?.detail ?? '')?.[1];
+  if (taken !== undefined) return { path: screenshot, sha256: taken };
+  const picture = await pictured(screen, screenshot);
+  return 'sha256' in picture ? { path: screenshot, sha256: picture.sha256 } : null;
 }
 
 async function judged(judge: () => Promise<CheckResult>): Promise<CheckResult> {
@@ -44,13 +61,24 @@ function readCheck(value: unknown): CheckResult {
   return { ok, detail: typeof detail === 'string' ? detail : '' };
 }
 
-async function pictured(screen: EpisodeOptions['screen'], path: string): Promise<string> {
+async function pictured(
+  screen: EpisodeOptions['screen'],
+  path: string,
+): Promise<{ sha256: string } | { problem: string }> {
   try {
-    if (screen.screenshot === undefined) return 'this screen takes no pictures';
+    if (screen.screenshot === undefined) return { problem: 'this screen takes no pictures' };
+    const there = await readFile(path).catch(() => null);
+    // A record that was named by mistake must not be written over.
+    if (there !== null && there.length > 0 && !there.subarray(0, PNG.length).equals(PNG))
+      return { problem: `no picture was kept: ${basename(path)} is there, and is no PNG` };
     const bytes = await screen.screenshot();
+    await mkdir(dirname(path), { recursive: true });
     await writeFile(path, bytes);
-    return `last screen SHA-256 ${createHash('sha256').update(bytes).digest('hex')}`;
+    return { sha256: createHash('sha256').update(bytes).digest('hex') };
   } catch (error) {
-    return `no picture of the last screen: ${describeError(error)}`;
+    return { problem: `no picture of the last screen: ${describeError(error)}` };
   }
 }
+
+/** W3C PNG, §5.2: the signature. */
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

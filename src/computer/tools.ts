@@ -129,6 +129,6 @@ async function carryOut(stage: Stage, action: Action, signal: AbortSignal): Prom
   return { did: summary, ...shown(look) };
 }
 
-function shown({ view, elements, digest }: Look): JsonObject {
-  return { screen: digest, observation: viewJson(view, elements) };
+function shown({ all, view, digest }: Look): JsonObject {
+  return { screen: digest, observation: viewJson(view, all.elements.length) };
 }

@@ -10,25 +10,30 @@ import { observationJson, type Observation, type ScreenElement } from './observa
 const MAX_ELEMENTS = 500;
 const MAX_TEXT = 8000;
 
-/** The bounded view of an observation. Elements keep their places, so that an index means the same in both. */
+/**
+ * The bounded view of an observation: of a long list, the part that begins at the top of the window. An index means
+ * the element's place in the whole list.
+ */
 export function viewOf(observation: Observation): Observation {
   const { elements, text } = observation;
   const points = text.length <= MAX_TEXT ? text : Array.from(text).slice(0, MAX_TEXT).join('');
-  return {
-    ...observation,
-    elements: elements.slice(0, MAX_ELEMENTS),
-    text: points.length < text.length ? `${points}…` : text,
-  };
+  const shown = points.length < text.length ? `${points}…` : text;
+  if (elements.length <= MAX_ELEMENTS) return { ...observation, text: shown };
+  const inWindow = elements.findIndex(({ y, height }) => y + height > 0);
+  const offset = Math.max(0, Math.min(inWindow, elements.length - MAX_ELEMENTS));
+  const part = elements.slice(offset, offset + MAX_ELEMENTS);
+  return { ...observation, elements: part, text: shown, ...(offset === 0 ? {} : { offset }) };
 }
 
 /** A view as a tool's value, where each element says its index. @param of how many elements there are in all. */
 export function viewJson(view: Observation, of: number): JsonObject {
   const { elements, ...rest } = observationJson(view);
+  const { offset = 0 } = view;
   const listed = isJsonArray(elements) ? elements : [];
   return {
     ...rest,
-    elements: listed.map((element, index) => ({
-      index,
+    elements: listed.map((element, at) => ({
+      index: offset + at,
       ...(isJsonObject(element) ? element : {}),
     })),
     ...(of > listed.length ? { elements_left_out: of - listed.length } : {}),
@@ -39,8 +44,11 @@ export function viewJson(view: Observation, of: number): JsonObject {
 export function readView(value: JsonValue | undefined): Observation | null {
   if (!isJsonObject(value) || !isJsonArray(value['elements'])) return null;
   const { elements, text, url, title } = value;
+  const listed = elements.filter(isJsonObject);
+  const offset = Number(listed[0]?.['index'] ?? 0);
   return {
-    elements: elements.filter(isJsonObject).map(readElement),
+    elements: listed.map(readElement),
+    ...(offset === 0 ? {} : { offset }),
     text: textOf(text),
     ...(typeof url === 'string' ? { url } : {}),
     ...(typeof title === 'string' ? { title } : {}),

@@ -52,6 +52,7 @@ export class Watch {
   #alternating = 0;
   #failures = 0;
   #last: SeenStep | undefined;
+  #lastChange: SeenStep | undefined;
 
   constructor(limits: WatchLimits) {
     this.#limits = limits;
@@ -63,11 +64,11 @@ export class Watch {
     const { unchangedAfter, alternatingAfter, sameFailureAfter } = this.#limits;
     const [before, after] = [step.before.slice(0, 16), step.after.slice(0, 16)];
     return [
-      ...this.#when(this.#unchanged, unchangedAfter, {
+      ...this.#when(step.idle ? 0 : this.#unchanged, unchangedAfter, {
         kind: 'unchanged_screen',
         evidence: `${this.#unchanged} actions left the screen as it was (${after}…)`,
       }),
-      ...this.#when(this.#alternating, alternatingAfter, {
+      ...this.#when(step.before === step.after ? 0 : this.#alternating, alternatingAfter, {
         kind: 'alternating_screens',
         evidence: `the screen went to and fro ${this.#alternating + 1} times between ${before}… and ${after}…`,
       }),
@@ -85,8 +86,13 @@ export class Watch {
     // A wait neither breaks a streak nor makes it longer: a slow page is no stall.
     if (!stays) this.#unchanged = 0;
     else if (!step.idle) this.#unchanged += 1;
-    const isBack = !stays && step.after === last?.before && step.before === last.after;
-    this.#alternating = isBack ? this.#alternating + 1 : 0;
+    if (!stays) {
+      // What left the screen as it was, as a wait, stands between two changes and breaks nothing.
+      const change = this.#lastChange;
+      const isBack = step.after === change?.before && step.before === change.after;
+      this.#alternating = isBack ? this.#alternating + 1 : 0;
+      this.#lastChange = step;
+    }
     const isSame = last?.ok === false && last.action === step.action;
     this.#failures = step.ok ? 0 : isSame ? this.#failures + 1 : 1;
   }

@@ -22,13 +22,16 @@ export async function runCalls(context: RunContext): Promise<void> {
   const { toolCalls: limit } = context.state.configuration.budget;
   const left = limit === undefined ? calls.length : Math.max(0, limit - context.state.toolCalls);
   for (const [i, stage] of stages(context, calls.slice(0, left)).entries()) {
-    if (overWhy(context) !== null) break;
+    if (overWhy(context) !== null || context.state.ended) break;
     // That a call may have been started is told by the answers before it: they must not be lost once it is.
     if (i > 0) await context.sync();
     await context.source.runStage(context, stage);
   }
-  const why = overWhy(context) ?? `the tool-call budget of ${limit ?? 0} is used up`;
-  await skipCalls(context, why);
+  await skipCalls(context, overWhy(context) ?? whyLeft(context.state.ended, limit));
+}
+
+function whyLeft(ended: boolean, limit = 0): string {
+  return ended ? 'a call before it ended the run' : `the tool-call budget of ${limit} is used up`;
 }
 
 /** Answers every call that has no answer yet, without running it. */

@@ -37,6 +37,8 @@ export interface ScriptedScreen extends Screen {
   crash(): void;
 }
 
+const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
 /**
  * A screen that shows `scenes`, from the one named first.
  *
@@ -82,7 +84,8 @@ export function scriptedScreen(
     },
     async screenshot() {
       requireThere();
-      return new TextEncoder().encode(`scene ${name}`);
+      // The signature of a PNG, and the name in place of a picture.
+      return Buffer.concat([PNG, Buffer.from(`scene ${name}`)]);
     },
   };
 }

@@ -14,6 +14,7 @@ import {
   type Observation,
 } from '../../src/computer/observation.ts';
 import { ACTION_KINDS, readAction } from '../../src/computer/read-action.ts';
+import { Secrets } from '../../src/computer/secrets.ts';
 import { findTarget } from '../../src/computer/target.ts';
 import { readView, viewJson, viewOf } from '../../src/computer/view.ts';
 
@@ -142,7 +143,7 @@ describe('targets', () => {
   });
 
   test('a secret is looked up only when it is typed', () => {
-    const secrets = new Map([['pin', '1234']]);
+    const secrets = new Secrets({ pin: '1234' });
     expect(aimed({ kind: 'type', target: { index: 0 }, secret: 'pin' }, seen, secrets)).toEqual({
       kind: 'type',
       index: 0,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { type Action } from '../../src/computer/action.ts';
@@ -13,97 +13,19 @@ import {
   observationDigest,
   verifyAuditFile,
   type Episode,
-  type EpisodeEvent,
   type EpisodeOptions,
 } from '../../src/computer/index.ts';
 import { scripted } from '../../src/models/scripted.ts';
-import { replay } from '../../src/replay/replay.ts';
-import { memoryStore, verifyFile } from '../../src/store/index.ts';
+
+import { verifyFile } from '../../src/store/index.ts';
 import { fakeClock } from '../../src/testing/clock.ts';
 import { scriptedScreen, type ScriptedScreen } from '../../src/testing/scripted-screen.ts';
-import { never, recordsOf } from '../run/support.ts';
+import { never } from '../run/support.ts';
 import { scratch } from '../store/helpers.ts';
 
+import { check, DONE, doing, flip, perform, SAVE, stuck, todo, TYPE } from './episode-support.ts';
+
 const newPath = scratch();
-
-/** A to-do list: an item is typed, saved, and is there; or isn't, although the page says so. */
-function todo(lies = false): ScriptedScreen {
-  const field = { label: 'New item', kind: 'textbox' };
-  const save = { label: 'Save', kind: 'button' };
-  return scriptedScreen({
-    empty: {
-      elements: [field, save],
-      text: 'No items',
-      on: ({ kind }) =>
-        kind === 'type' ? 'typed' : kind === 'click' ? { error: 'Save is disabled' } : undefined,
-    },
-    typed: {
-      elements: [{ ...field, value: 'milk' }, save],
-      text: 'No items',
-      on: ({ kind }) => (kind === 'click' ? (lies ? 'lied' : 'saved') : undefined),
-    },
-    saved: { elements: [field, save], text: 'milk' },
-    lied: { elements: [field, save], text: 'Saved!' },
-  });
-}
-
-const login = (): ScriptedScreen =>
-  scriptedScreen({
-    form: {
-      elements: [
-        { label: 'Name', kind: 'textbox' },
-        { label: 'Password', kind: 'textbox', states: ['password'] },
-      ],
-      on: (action, element) =>
-        action.kind === 'type' && element?.label === 'Password'
-          ? action.text === 'hunter2'
-            ? 'in'
-            : { error: 'wrong password' }
-          : undefined,
-    },
-    in: { text: 'milk' },
-  });
-
-const stuck = (): ScriptedScreen =>
-  scriptedScreen({ page: { elements: [{ label: 'Go', kind: 'button' }], text: 'milk' } });
-
-const flip = (): ScriptedScreen =>
-  scriptedScreen({
-    a: { elements: [{ label: 'Go', kind: 'button' }], text: 'a', on: () => 'b' },
-    b: { elements: [{ label: 'Go', kind: 'button' }], text: 'b', on: () => 'a' },
-  });
-
-const TYPE: Action = { kind: 'type', target: { label: 'New item' }, text: 'milk' };
-const SAVE: Action = { kind: 'click', target: { label: 'Save' } };
-const DONE: Action = { kind: 'done', answer: 'milk is on the list' };
-
-/** A brain that does one thing after another. */
-function doing(...actions: readonly unknown[]): BrainFunction {
-  let at = 0;
-  return () => actions[at++] as Action;
-}
-
-const check: EpisodeOptions['check'] = ({ text }) => text.includes('milk');
-
-async function perform(options: Partial<EpisodeOptions> & Pick<EpisodeOptions, 'brain'>): Promise<{
-  result: Episode;
-  events: EpisodeEvent[];
-  payloads: { kind: string; payload: { readonly [name: string]: unknown } }[];
-}> {
-  const transcript = memoryStore();
-  const events: EpisodeEvent[] = [];
-  const result = await episode({
-    goal: 'Put milk on the list',
-    screen: todo(),
-    check,
-    transcript,
-    on: (event) => events.push(event),
-    ...options,
-  });
-  // Every episode is a run: its record replays, without a screen and without a brain.
-  expect(await replay(transcript)).toMatchObject({ ok: true, count: transcript.head.count });
-  return { result, events, payloads: await recordsOf(transcript) };
-}
 
 describe('an episode', () => {
   test('is verified by the screen, and each step is tied to what was on it', async () => {
@@ -165,7 +87,7 @@ describe('an episode', () => {
       { kind: 'episode', outcome: 'success: verified', ok: true, goal: 'Put milk on the list' },
     ]);
     expect(await verifyAuditFile(audit)).toMatchObject({ ok: true, count: 4, steps: 3 });
-    expect(readFileSync(screenshot, 'utf8')).toBe('scene saved');
+    expect(readFileSync(screenshot, 'latin1')).toMatch(/^\x89PNG[^]*scene saved$/);
   });
 
   test('fails where the brain claims what is not there', async () => {
@@ -370,34 +292,82 @@ describe('failures as data', () => {
   });
 });
 
-describe('secrets', () => {
-  test('given by name are nowhere in the record', async () => {
-    const audit = newPath('audit.jsonl');
-    const { result, payloads } = await perform({
-      screen: login(),
-      audit,
-      secrets: { pin: 'hunter2' },
-      brain: doing({ kind: 'type', target: { label: 'Password' }, secret: 'pin' }, DONE),
-    });
-    expect(result.result).toBe('verified');
-    expect(JSON.stringify(payloads) + readFileSync(audit, 'utf8')).not.toContain('hunter2');
+test('of thousands of elements all can be acted on', async () => {
+  const elements = Array.from({ length: 1200 }, (_, n) => ({
+    label: `Item ${n}`,
+    kind: 'button',
+    y: (n - 600) * 20,
+  }));
+  const screen = scriptedScreen({
+    many: {
+      elements,
+      on: (_action, element) => (element?.label === 'Item 1100' ? 'hit' : undefined),
+    },
+    hit: { text: 'milk' },
   });
+  const seen: (string | undefined)[] = [];
+  const { result } = await perform({
+    screen,
+    brain: ({ elements: shown, offset }, _goal, history) => {
+      seen.push(`${offset} ${shown[0]?.label}`);
+      return history.length === 0
+        ? { kind: 'click', target: { index: 3 } }
+        : history.length === 1
+          ? { kind: 'click', target: { label: 'Item 1100' } }
+          : DONE;
+    },
+  });
+  expect(seen[0]).toBe('600 Item 600');
+  expect(screen.acted.map((action) => 'index' in action && action.index)).toEqual([3, 1100]);
+  expect(result.result).toBe('verified');
+});
 
-  test('that a model spells out into a password field are not recorded either', async () => {
-    const audit = newPath('audit.jsonl');
-    const model = scripted([
-      {
-        content: 'I type hunter2.',
-        tool_calls: [{ name: 'type', arguments: '{"label":"Password","text":"hunter2"}' }],
-      },
-      { tool_calls: [{ name: 'done', arguments: '{"answer":"in"}' }] },
-    ]);
-    const { result, payloads } = await perform({ screen: login(), audit, brain: model });
-    expect(result.result).toBe('verified');
-    const all = JSON.stringify(payloads) + readFileSync(audit, 'utf8');
-    expect(all).not.toContain('hunter2');
-    expect(all).toContain('type the secret \\"typed-1\\" into \\"Password\\"');
+describe('the options', () => {
+  const good = { goal: 'g', screen: todo(), brain: doing(DONE) };
+  test.each<[object, string]>([
+    [{ goal: '' }, 'goal must be a text, and not empty'],
+    [
+      { screen: Promise.resolve(todo()) },
+      'screen must be a screen: { observe, act }, not a promise of one',
+    ],
+    [{ brain: undefined }, 'brain must be a model, or a function'],
+    [{ chekc: check }, "unknown option 'chekc'; they are goal, screen, brain"],
+    [{ check: 'milk' }, 'check must be a function'],
+    [{ watchdog: { stopp: true } }, "unknown watchdog setting 'stopp'"],
+    [{ watchdog: { unchangedAfter: -1 } }, 'watchdog.unchangedAfter must be a number above 0'],
+    [{ watchdog: { modelSeconds: Number.NaN } }, 'watchdog.modelSeconds must be a number above 0'],
+    [
+      { watchdog: { stop: ['stuck'] } },
+      'watchdog.stop must be true, false or a list of unchanged_screen',
+    ],
+    [{ secrets: { pin: '' } }, 'secrets must be texts by name, none of them empty'],
+    [{ secrets: { pin: undefined } }, 'secrets must be texts by name'],
+    [{ audit: 5 }, 'audit must be a path, a URL or an audit log that is open'],
+    [{ screenshot: 5 }, 'screenshot must be a path'],
+    [{ budget: { step: 5 } }, "unknown budget 'step'"],
+  ])('%j', async (wrong, message) => {
+    await expect(episode({ ...good, ...wrong })).rejects.toThrow(message);
   });
+});
+
+test('a picture never replaces what is no picture', async () => {
+  const screenshot = newPath('log.jsonl');
+  writeFileSync(screenshot, '{"kind":"step"}\n');
+  const { result } = await perform({ brain: doing(TYPE, SAVE, DONE), screenshot });
+  expect(readFileSync(screenshot, 'utf8')).toBe('{"kind":"step"}\n');
+  expect(result.check?.detail).toMatch(/no picture was kept: log\.jsonl is there, and is no PNG$/);
+  expect(result.screenshot).toBeUndefined();
+});
+
+test('a picture is kept also where there was no check to hold its hash', async () => {
+  const screenshot = newPath('deep/er/last.png');
+  const controller = new AbortController();
+  const brain: BrainFunction = () => {
+    controller.abort();
+    return TYPE;
+  };
+  const { result } = await perform({ brain, screenshot, signal: controller.signal });
+  expect(result).toMatchObject({ result: 'aborted', screenshot: { path: screenshot } });
 });
 
 describe('the watchdog', () => {

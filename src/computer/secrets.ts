@@ -1,0 +1,104 @@
+/**
+ * Secrets: what may be typed, and may stand in no record, event or message.
+ *
+ * @module
+ */
+import { isJsonArray, isJsonObject, type JsonValue } from '../transcript/index.ts';
+import { type Observation } from './observation.ts';
+
+const HIDDEN = '[secret]';
+
+/** A shorter one would blot out ordinary words; the value of the field it is typed into is hidden in any case. */
+const SHORTEST = 3;
+
+/** The secrets of one episode: those that were given, and those that a brain spelled out. */
+export class Secrets {
+  readonly #texts: Map<string, string>;
+  /** Labels of fields that were seen to be for passwords: a page may show what is in them later. */
+  readonly #fields = new Set<string>();
+  #spellings: string[] = [];
+
+  constructor(given: Readonly<Record<string, string>>) {
+    this.#texts = new Map(Object.entries(given));
+    this.#update();
+  }
+
+  get(name: string): string | undefined {
+    return this.#texts.get(name);
+  }
+
+  get names(): string[] {
+    return [...this.#texts.keys()];
+  }
+
+  /** The name of a text from here on. */
+  nameOf(text: string): string {
+    const known = [...this.#texts].find(([, value]) => value === text)?.[0];
+    if (known !== undefined) return known;
+    const name = `typed-${this.#texts.size + 1}`;
+    this.#texts.set(name, text);
+    this.#update();
+    return name;
+  }
+
+  /** Remembers the password fields of what was seen. */
+  see({ elements }: Observation): void {
+    for (const { label, states } of elements)
+      if (states?.includes('password') === true) this.#fields.add(label);
+  }
+
+  /** Whether an element is a password field, or was one. */
+  isField({ label, states }: Observation['elements'][number]): boolean {
+    return states?.includes('password') === true || this.#fields.has(label);
+  }
+
+  /** A text without the secrets. */
+  hide(text: string): string {
+    return this.#spellings.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text);
+  }
+
+  /** A value without the secrets in its texts. */
+  hideIn(value: JsonValue): JsonValue {
+    if (typeof value === 'string') return this.hide(value);
+    if (isJsonArray(value)) return value.map((member) => this.hideIn(member));
+    if (!isJsonObject(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, this.hideIn(member)]),
+    );
+  }
+
+  /** An observation without the secrets, which a page may echo anywhere. */
+  hideOn(observation: Observation): Observation {
+    if (this.#texts.size + this.#fields.size === 0) return observation;
+    const { elements, text, url, title } = observation;
+    const whole = new Set(this.#texts.values());
+    return {
+      ...observation,
+      elements: elements.map(({ value, ...element }) => ({
+        ...element,
+        label: this.hide(element.label),
+        // However short it is, and whoever typed it.
+        ...(value === undefined || whole.has(value) || this.isField(element)
+          ? {}
+          : { value: this.hide(value) }),
+      })),
+      text: this.hide(text),
+      ...(url === undefined ? {} : { url: this.hide(url) }),
+      ...(title === undefined ? {} : { title: this.hide(title) }),
+    };
+  }
+
+  #update(): void {
+    this.#spellings = [...this.#texts.values()]
+      .flatMap((secret) => (secret.length < SHORTEST ? [] : spellingsOf(secret)))
+      // The longest first, as one may hold another.
+      .toSorted((a, b) => b.length - a.length);
+  }
+}
+
+/** As it is, as addresses have it, and as JSON does. */
+function spellingsOf(secret: string): string[] {
+  const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  return [...new Set([secret, encodeURIComponent(secret.toWellFormed()), inForm, inJson])];
+}
