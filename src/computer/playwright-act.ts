@@ -132,10 +132,25 @@ async function type(
       view.markSecret(at);
     }, place.node);
   }
-  await node.fill(text, within(target));
+  await fill(target, text);
   if (submit) await node.press('Enter', within(target));
   const what = isSecret ? 'typed a secret into' : 'typed into';
   return did(`${what} ${words}${submit ? ', then pressed Enter' : ''}`);
+}
+
+/** A date, a time and the like are emptied by a value that they don't take: then what they held is put back. */
+async function fill(target: Target, text: string): Promise<void> {
+  const { node } = target;
+  const held = await node.inputValue(within(target)).catch(() => undefined);
+  try {
+    await node.fill(text, within(target));
+  } catch (error) {
+    const now = await node.inputValue(within(target)).catch(() => undefined);
+    if (held !== undefined && now !== held) {
+      await node.fill(held, within(target)).catch(() => undefined);
+    }
+    throw error;
+  }
 }
 
 /** What comes of an action is awaited later, with a limit of its own. */

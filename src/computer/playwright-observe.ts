@@ -6,7 +6,8 @@
  */
 import type { Frame, JSHandle, Page } from 'playwright-core';
 import { type Observation, type ScreenElement } from './observation.ts';
-import { viewSource, type PageItem, type PageSight, type PageView } from './observe-page.ts';
+import { viewSource, type PageItem, type PageView } from './observe-page.ts';
+import { readSight } from './page-sight.ts';
 import { type ScreenLimits } from './playwright-limits.ts';
 
 /** Where an element is kept: the look at its document, and its place there. */
@@ -88,7 +89,7 @@ export function folded(text: string, most: number): string {
 async function seeFrame(frame: Frame, position: Position, given: Given): Promise<Sight> {
   const view: JSHandle<PageView> = await frame.evaluateHandle<PageView>(given.source);
   given.views.push(view);
-  const { items, texts } = sightOf(await view.evaluate(({ sight: found }) => found));
+  const { items, texts } = readSight(await view.evaluate(({ sight: found }) => found));
   const [first = '', ...others] = texts;
   const sight: Sight = { elements: [], places: [], text: first };
   for (const item of items) {
@@ -104,10 +105,6 @@ async function seeFrame(frame: Frame, position: Position, given: Given): Promise
     if (item.isFrame) sight.text += `\n${child?.text ?? ''}\n${others.shift() ?? ''}`;
   }
   return sight;
-}
-
-function sightOf(json: string): PageSight {
-  return JSON.parse(json) as PageSight; // our own class wrote it a moment ago
 }
 
 async function childSight(

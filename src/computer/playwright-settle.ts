@@ -22,6 +22,7 @@ export async function lookNow(tabs: Tabs, limits: ScreenLimits, life: Life): Pro
       await tabs.settled();
       return await lookAt(tabs.current(), limits);
     } catch (error) {
+      if (error instanceof ScreenGoneError) throw error;
       if (life.isOver || looks === LOOKS) throw goneError(error);
     }
   }

@@ -36,6 +36,10 @@ describeInBrowser('act', (world) => {
       ok: true,
       summary: 'selected "Japan" in combobox "Country"',
     });
+    expect(await type('Born', 'long ago')).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('does not take such a value (a date is YYYY-MM-DD'),
+    });
     await click('Send');
     const turnedDown = await see();
     expect(turnedDown.text).toContain('An e-mail address has an @.');

@@ -313,4 +313,12 @@ describeInBrowser('observe', (world) => {
     await expect(waiting).rejects.toBe(reason);
     await expect(screen.observe({ signal })).resolves.toMatchObject({ title: 'Two of a kind' });
   });
+
+  test('a page that replaces what is built in is said, in one line', async () => {
+    const { screen, see } = await world.open('todo.html');
+    await screen.page.evaluate(() => {
+      Object.assign(Array.prototype, { toJSON: () => 'mine' });
+    });
+    await expect(see()).rejects.toThrow(/^the page can't be looked at: its scripts replace/u);
+  });
 });
