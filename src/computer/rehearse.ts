@@ -100,17 +100,22 @@ interface Scene {
 
 async function scenesOf(transcript: string | URL | TranscriptStore): Promise<Scene[]> {
   const { location, verdict, records } = await readVerified(transcript);
-  if (!verdict.ok && verdict.fault?.reason !== 'torn_tail') {
-    const why = verdict.fault?.detail ?? '';
-    throw new JournalError(
-      'unusable',
-      `${location}: it doesn't verify, so it isn't rehearsed: ${why}`,
-    );
+  const { fault } = verdict;
+  if (fault?.reason === 'unreadable') throw unusable(location, `it can't be read: ${fault.detail}`);
+  if (fault !== undefined && fault.reason !== 'torn_tail') {
+    const where = `line ${fault.line}: ${fault.reason}: ${fault.detail}`;
+    const hint =
+      fault.line === 1 ? ' (is it a transcript? An audit log holds no observations)' : '';
+    throw unusable(location, `it doesn't verify, so it isn't rehearsed: ${where}${hint}`);
   }
   const reader = new SceneReader();
   for (const record of records) reader.read(record);
   if (reader.scenes.length > 0 || reader.observation !== null) return reader.scenes;
-  throw new JournalError('unusable', `${location}: it is not the record of an episode on a screen`);
+  throw unusable(location, 'it is not the record of an episode on a screen');
+}
+
+function unusable(location: string, why: string): JournalError {
+  return new JournalError('unusable', `${location}: ${why}`);
 }
 
 /** Goes through the records of an episode, and keeps what each decision was taken on. */
