@@ -5,6 +5,7 @@
  * @module
  */
 import { Stalled } from '../run/abort.ts';
+import { CHECK_ABORTED } from '../run/check.ts';
 import { systemClock } from '../run/clock.ts';
 import { isThenable } from '../run/deadline.ts';
 import { type Model, type ModelReply, type ModelRequest } from '../run/model.ts';
@@ -197,20 +198,15 @@ function summary(
   return { result, claim: secrets.hide(claim), check, steps: history.length };
 }
 
-function resultOf(
-  { reason, verified }: Outcome,
-  last: Action['kind'] | undefined,
-): Episode['result'] {
-  switch (reason) {
+function resultOf(outcome: Outcome, last: Action['kind'] | undefined): Episode['result'] {
+  switch (outcome.reason) {
     case 'sentinel':
     case 'no_tool_calls':
-      if (last === 'refuse') return 'refused';
-      // Who doesn't say that it is done has reached nothing, whatever the screen shows.
-      return last === 'done' && verified === true ? 'verified' : 'failed';
+      return last === 'refuse' ? 'refused' : checkedResult(outcome, last);
     case 'refused':
     case 'stalled':
     case 'aborted':
-      return reason;
+      return outcome.reason;
     case 'model_error':
     case 'record_error':
     case 'cut_off':
@@ -218,6 +214,16 @@ function resultOf(
     default:
       return 'out_of_budget';
   }
+}
+
+function checkedResult(
+  { verified, check }: Outcome,
+  last: Action['kind'] | undefined,
+): Episode['result'] {
+  // Who doesn't say that it is done has reached nothing, whatever the screen shows.
+  if (last !== 'done') return 'failed';
+  if (check === null || check.detail === CHECK_ABORTED) return 'aborted';
+  return verified === true ? 'verified' : 'failed';
 }
 
 function auditOf({ location, head }: AuditLog): NonNullable<Episode['audit']> {

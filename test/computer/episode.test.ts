@@ -213,6 +213,19 @@ describe('an episode', () => {
     expect(result).toMatchObject({ result: 'aborted', check: null });
     expect(readFileSync(audit, 'utf8').trimEnd().split('\n').at(-1)).toContain('failure: aborted');
   });
+
+  test('is aborted where that comes during the check', async () => {
+    const controller = new AbortController();
+    const { result } = await perform({
+      signal: controller.signal,
+      brain: doing(TYPE, SAVE, DONE),
+      check: () => {
+        controller.abort();
+        return never();
+      },
+    });
+    expect(result).toMatchObject({ result: 'aborted', success: false });
+  });
 });
 
 describe('failures as data', () => {
