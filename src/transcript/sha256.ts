@@ -13,13 +13,29 @@ const encoder = new TextEncoder();
 
 /** Lower-case hex SHA-256 of bytes, or of the UTF-8 form of a string. */
 export function sha256Hex(data: string | Uint8Array): string {
-  const message = pad(typeof data === 'string' ? encoder.encode(data) : data);
+  const state = digest(typeof data === 'string' ? encoder.encode(data) : data);
+  return Array.from(state, (word) => word.toString(16).padStart(8, '0')).join('');
+}
+
+/** SHA-256 of bytes, as bytes. */
+export function sha256(data: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(32);
+  const view = new DataView(bytes.buffer);
+  digest(data).forEach((word, i) => {
+    view.setUint32(i * 4, word);
+  });
+  return bytes;
+}
+
+/** §6.2: the eight words of the digest. */
+function digest(data: Uint8Array): Uint32Array {
+  const message = pad(data);
   const view = new DataView(message.buffer);
   const state = INITIAL.slice();
   const schedule = new Uint32Array(64);
   for (let offset = 0; offset < message.length; offset += 64)
     compress(state, schedule, view, offset);
-  return Array.from(state, (word) => word.toString(16).padStart(8, '0')).join('');
+  return state;
 }
 
 /** §5.1.1: a 1 bit, zeros, and the length in bits as 64-bit big-endian. */

@@ -1,0 +1,50 @@
+/**
+ * Evidence: Merkle trees, signed notes, checkpoints and proofs.
+ *
+ * Pure: no input or output, no clock, no dependency; it runs in a browser. Ed25519 is passed in.
+ *
+ * @module
+ */
+export { encodeCheckpoint, parseCheckpoint, type Checkpoint } from './checkpoint.ts';
+export { webEd25519 } from './ed25519-web.ts';
+export { type Ed25519, type Ed25519Verifier } from './ed25519.ts';
+export { EvidenceError } from './encoding.ts';
+export {
+  checkConsistency,
+  checkInclusion,
+  EMPTY_ROOT,
+  leafHash,
+  MerkleTree,
+  nodeHash,
+  proveConsistency,
+  proveInclusion,
+  type ConsistencyClaim,
+  type InclusionClaim,
+  type TreeHashes,
+} from './merkle.ts';
+export {
+  encodeSignerKey,
+  encodeVerifierKey,
+  parseSignerKey,
+  parseVerifierKey,
+  signerKey,
+  verifierKey,
+  type SignatureKind,
+  type SignerKey,
+  type VerifierKey,
+} from './note-key.ts';
+export {
+  checkNote,
+  cosignNote,
+  signNote,
+  type NoteVerdict,
+  type Verified,
+} from './note-signature.ts';
+export { encodeNote, parseNote, type Note, type NoteSignature } from './note.ts';
+export {
+  checkTlogProof,
+  encodeTlogProof,
+  parseTlogProof,
+  type ProofVerdict,
+  type TlogProof,
+} from './tlog-proof.ts';
