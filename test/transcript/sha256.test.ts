@@ -61,3 +61,13 @@ describe.each([
     expect(hash(data)).toBe(reference(data));
   });
 });
+
+test.each([
+  ['in JavaScript', script.sha256Binary],
+  ['by Node', node.sha256Binary],
+])('one character per byte, %s', (_, hash) => {
+  for (let length = 0; length <= 100; length += 1) {
+    const data = randomBytes(length);
+    expect(Buffer.from(hash(data), 'latin1').toString('hex')).toBe(reference(data));
+  }
+});
