@@ -1,5 +1,6 @@
 /**
- * Comparing and copying short pieces of bytes four at a time: a part of why an audit log takes two thirds of the time.
+ * Comparing and copying short pieces of bytes four at a time, in the hot loop of verifying an audit log. One byte at a
+ * time takes half as long again (measured).
  *
  * A DataView throws where a read goes beyond its end, so each function that may be asked for more than there is looks
  * at the end first. Words are read with their low byte first, so that they don't depend on the machine.
