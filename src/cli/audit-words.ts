@@ -5,7 +5,7 @@
  */
 import { type AuditEntry } from '../computer/audit-entry.ts';
 import { type AuditReason } from '../computer/audit-judge.ts';
-import { type AuditVerdict } from '../computer/audit-verify.ts';
+import { type AuditVerdict } from '../computer/audit-verdict.ts';
 import { type Style } from './io.ts';
 import { count, cut, number, oneLine } from './words.ts';
 

@@ -6,11 +6,8 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { pieces, type Read } from '../store/pieces.ts';
 import { codeOf } from '../store/store-errors.ts';
-import {
-  createAuditVerifier,
-  type AuditVerdict,
-  type AuditVerifier,
-} from '../computer/audit-verify.ts';
+import { type AuditVerdict } from '../computer/audit-verdict.ts';
+import { createAuditVerifier, type AuditVerifier } from '../computer/audit-verify.ts';
 import {
   createVerifier,
   isJsonObject,

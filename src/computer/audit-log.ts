@@ -23,12 +23,8 @@ import {
   type AuditHead,
 } from './audit-entry.ts';
 import { type AuditFault } from './audit-judge.ts';
-import {
-  createAuditVerifier,
-  unreadableAudit,
-  type AuditExpectation,
-  type AuditVerdict,
-} from './audit-verify.ts';
+import { unreadableAudit, type AuditVerdict } from './audit-verdict.ts';
+import { createAuditVerifier, type AuditExpectation } from './audit-verify.ts';
 
 /** How an audit log is opened. */
 export interface AuditOptions {

@@ -5,16 +5,16 @@
  * @module
  */
 import { Stalled } from '../run/abort.ts';
-import { CHECK_ABORTED } from '../run/check.ts';
 import { systemClock } from '../run/clock.ts';
 import { isThenable } from '../run/deadline.ts';
 import { type Model, type ModelReply, type ModelRequest } from '../run/model.ts';
 import { type CheckResult, type Outcome } from '../run/outcome.ts';
+import { type RunOptions } from '../run/options.ts';
 import { run } from '../run/run.ts';
 import { openAudit, type AuditLog } from './audit-log.ts';
 import { episodeModel, isModel } from './brain.ts';
 import { type Episode, type EpisodeEvent, type EpisodeOptions } from './episode-options.ts';
-import { checkScreen, pictureAfter } from './success.ts';
+import { Success } from './success.ts';
 import { Secrets } from './secrets.ts';
 import { type Action } from './action.ts';
 import { checkEpisodeOptions } from './check-options.ts';
@@ -71,25 +71,25 @@ async function perform(options: EpisodeOptions, audit: AuditLog | undefined): Pr
     },
   });
   const model = attentive(episodeModel(brain, goal, stage), { options, onAlert });
+  const success = new Success(options, stage.secrets);
+  const signal = AbortSignal.any([controller.signal, options.signal ?? controller.signal]);
   const outcome = await run({
     ...runOptions(options),
     model,
     tools: screenTools(stage, ACTION_TIMEOUT_MS),
-    signal: AbortSignal.any([
-      controller.signal,
-      ...(options.signal === undefined ? [] : [options.signal]),
-    ]),
-    check: (request) => checkScreen(options, stage.secrets, request.signal),
+    signal,
+    check: (request) => success.check(request.signal),
     on: tell,
   });
   await stage.settle();
-  const ended = summary(outcome, stage, isBroken);
-  const success = ended.result === 'verified';
-  const picture = await pictureAfter(options, outcome);
-  if (!isBroken) await audit?.close({ goal, success, reason: ended.result });
+  const isCut = signal.aborted && success.verdict === null;
+  const ended = summary(outcome, stage, { isBroken, isCut });
+  const isSuccess = ended.result === 'verified';
+  const picture = await success.picture();
+  if (!isBroken) await audit?.close({ goal, success: isSuccess, reason: ended.result });
   return {
     ...ended,
-    success,
+    success: isSuccess,
     alerts: [...alerts],
     outcome,
     ...(picture === null ? {} : { screenshot: picture }),
@@ -112,22 +112,10 @@ function stageOptions(
   return { goal, screen, audit, clock, limits, secrets: new Secrets(secrets) };
 }
 
-function runOptions(options: EpisodeOptions): Pick<Parameters<typeof run>[0], 'task'> {
-  const {
-    goal: task,
-    brain,
-    budget,
-    transcript,
-    clock,
-    runId,
-    maxOutputTokens,
-    permit,
-    ask,
-  } = options;
-  const system = options.system ?? (isModel(brain) ? SYSTEM : undefined);
-  const given = { budget, transcript, clock, runId, maxOutputTokens, permit, ask, system };
-  const set = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { task, ...Object.fromEntries(set) };
+function runOptions(options: EpisodeOptions): Omit<RunOptions, 'model'> {
+  const { goal: task, brain, budget, transcript, clock, runId, maxOutputTokens } = options;
+  const { permit, ask, system = isModel(brain) ? SYSTEM : undefined } = options;
+  return { task, budget, transcript, clock, runId, maxOutputTokens, permit, ask, system };
 }
 
 function nothing(): void {}
@@ -188,21 +176,28 @@ function attentive(
 function summary(
   outcome: Outcome,
   { history, secrets }: Stage,
-  isBroken: boolean,
+  { isBroken, isCut }: { isBroken: boolean; isCut: boolean },
 ): Pick<Episode, 'result' | 'claim' | 'check' | 'steps'> {
   const last = history.at(-1)?.action;
   const claim =
     last?.kind === 'done' ? last.answer : last?.kind === 'refuse' ? last.reason : outcome.answer;
   const check: CheckResult | null = outcome.check;
-  const result = isBroken ? 'error' : resultOf(outcome, last?.kind);
+  const result = isBroken ? 'error' : resultOf(outcome, last?.kind, isCut);
   return { result, claim: secrets.hide(claim), check, steps: history.length };
 }
 
-function resultOf(outcome: Outcome, last: Action['kind'] | undefined): Episode['result'] {
+/** @param isCut whether the episode was aborted before the check had a verdict. */
+function resultOf(
+  outcome: Outcome,
+  last: Action['kind'] | undefined,
+  isCut: boolean,
+): Episode['result'] {
   switch (outcome.reason) {
     case 'sentinel':
     case 'no_tool_calls':
-      return last === 'refuse' ? 'refused' : checkedResult(outcome, last);
+      if (last === 'refuse') return 'refused';
+      // Who doesn't say that it is done has reached nothing, whatever the screen shows.
+      return last === 'done' ? checkedResult(outcome, isCut) : 'failed';
     case 'refused':
     case 'stalled':
     case 'aborted':
@@ -216,13 +211,8 @@ function resultOf(outcome: Outcome, last: Action['kind'] | undefined): Episode['
   }
 }
 
-function checkedResult(
-  { verified, check }: Outcome,
-  last: Action['kind'] | undefined,
-): Episode['result'] {
-  // Who doesn't say that it is done has reached nothing, whatever the screen shows.
-  if (last !== 'done') return 'failed';
-  if (check === null || check.detail === CHECK_ABORTED) return 'aborted';
+function checkedResult({ verified }: Outcome, isCut: boolean): Episode['result'] {
+  if (isCut) return 'aborted';
   return verified === true ? 'verified' : 'failed';
 }
 

@@ -4,13 +4,8 @@
  * @module
  */
 export { describe, type Action, type Direction, type ScreenAction, type Target } from './action.ts';
-export {
-  createAuditVerifier,
-  renderAudit,
-  verifyAudit,
-  type AuditVerdict,
-  type AuditVerifier,
-} from './audit-verify.ts';
+export { renderAudit, type AuditVerdict } from './audit-verdict.ts';
+export { createAuditVerifier, verifyAudit, type AuditVerifier } from './audit-verify.ts';
 export { openAudit, verifyAuditFile, type AuditLog, type AuditOptions } from './audit-log.ts';
 export { type Brain, type BrainFunction } from './brain.ts';
 export { episode } from './episode.ts';

@@ -15,7 +15,7 @@ import { launchChromium, type LaunchOptions } from './playwright-launch.ts';
 import { DEFAULT_LIMITS, type ScreenLimits } from './playwright-limits.ts';
 import { folded, type Look } from './playwright-observe.ts';
 import { allowedOrigins, type Origins } from './playwright-origins.ts';
-import { hideSecrets } from './playwright-secrets.ts';
+import { Secrets } from './secrets.ts';
 import { lookNow, settle } from './playwright-settle.ts';
 import { REFUSED, Tabs, type Dialogs } from './playwright-tabs.ts';
 import { ScreenGoneError, type ActResult, type Screen } from './screen.ts';
@@ -143,7 +143,7 @@ class ChromiumScreen implements PlaywrightScreen {
   readonly #tabs: Tabs;
   readonly #life: Life;
   readonly #parts: Parts;
-  readonly #secrets = new Set<string>();
+  readonly #secrets = new Secrets({});
   #look: Look | undefined;
 
   constructor(tabs: Tabs, life: Life, parts: Parts) {
@@ -164,14 +164,14 @@ class ChromiumScreen implements PlaywrightScreen {
     void this.#look?.dispose();
     const notices = this.#tabs.notices.splice(0);
     const shown = withNotices(next.observation, notices, limits);
-    this.#look = { ...next, observation: hideSecrets(shown, this.#secrets) };
+    this.#look = { ...next, observation: this.#secrets.hideOn(shown) };
     return this.#look.observation;
   }
 
   async act(action: ScreenAction, { signal }: Signalled): Promise<ActResult> {
     const { limits, origins, options } = this.#parts;
     const seen = this.#look ?? { page: this.page };
-    if (action.kind === 'type' && action.isSecret) this.#secrets.add(action.text);
+    if (action.kind === 'type' && action.isSecret) this.#secrets.nameOf(action.text);
     const either = AbortSignal.any([signal, this.#life.ended]);
     const { clock = systemClock } = options;
     const acting = (): Promise<ActResult> =>

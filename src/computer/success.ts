@@ -6,39 +6,58 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import { type CheckResult, type Outcome } from '../run/outcome.ts';
+import { type CheckResult } from '../run/outcome.ts';
 import { describeError } from '../run/result.ts';
 import { type EpisodeOptions } from './episode-options.ts';
 import { type Secrets } from './secrets.ts';
 
-/** Checks a fresh observation. It never rejects: what can't be checked isn't verified, and it says why. */
-export async function checkScreen(
-  { screen, check, screenshot }: EpisodeOptions,
-  secrets: Secrets,
-  signal: AbortSignal,
-): Promise<CheckResult> {
-  const { ok, detail = '' } = await judged(async () => {
-    if (check === undefined) return { ok: false, detail: 'not verified: there is no check' };
-    return readCheck(await check(await screen.observe({ signal }), screen));
-  });
-  const said = secrets.hide(detail);
-  if (screenshot === undefined) return { ok, detail: said };
-  const picture = await pictured(screen, screenshot);
-  const words = 'sha256' in picture ? `last screen SHA-256 ${picture.sha256}` : picture.problem;
-  return { ok, detail: said === '' ? words : `${said}; ${words}` };
+/** The check of one episode, and the picture of its last screen. */
+export class Success {
+  /** What the check came to; null before it, and where it was cut off. */
+  verdict: CheckResult | null = null;
+  #picture: Picture | undefined;
+  readonly #options: EpisodeOptions;
+  readonly #secrets: Secrets;
+
+  constructor(options: EpisodeOptions, secrets: Secrets) {
+    this.#options = options;
+    this.#secrets = secrets;
+  }
+
+  /** Checks a fresh observation. It never rejects: what can't be checked isn't verified, and it says why. */
+  async check(signal: AbortSignal): Promise<CheckResult> {
+    const { screen, check } = this.#options;
+    const { ok, detail = '' } = await judged(async () => {
+      if (check === undefined) return { ok: false, detail: 'not verified: there is no check' };
+      return readCheck(await check(await screen.observe({ signal }), screen));
+    });
+    const said = this.#secrets.hide(detail);
+    const picture = await this.#taken();
+    const words =
+      picture === null
+        ? []
+        : ['sha256' in picture ? `last screen SHA-256 ${picture.sha256}` : picture.problem];
+    const all = [...(said === '' ? [] : [said]), ...words];
+    this.verdict = { ok, detail: all.join('; ') };
+    return this.verdict;
+  }
+
+  /** The picture that the check kept; where there was no check, one that is taken now. */
+  async picture(): Promise<{ path: string; sha256: string } | null> {
+    const picture = await this.#taken();
+    const { screenshot: path } = this.#options;
+    if (path === undefined || picture === null || 'problem' in picture) return null;
+    return { path, sha256: picture.sha256 };
+  }
+
+  async #taken(): Promise<Picture | null> {
+    const { screen, screenshot } = this.#options;
+    if (screenshot === undefined) return null;
+    return (this.#picture ??= await pictured(screen, screenshot));
+  }
 }
 
-/** The picture that the check kept; where there was no check, one that is taken now. */
-export async function pictureAfter(
-  { screen, screenshot }: EpisodeOptions,
-  { check }: Outcome,
-): Promise<{ path: string; sha256: string } | null> {
-  if (screenshot === undefined) return null;
-  const taken = /last screen SHA-256 ([0-9a-f]{64})$/.exec(check?.detail ?? '')?.[1];
-  if (taken !== undefined) return { path: screenshot, sha256: taken };
-  const picture = await pictured(screen, screenshot);
-  return 'sha256' in picture ? { path: screenshot, sha256: picture.sha256 } : null;
-}
+type Picture = { readonly sha256: string } | { readonly problem: string };
 
 async function judged(judge: () => Promise<CheckResult>): Promise<CheckResult> {
   try {
@@ -61,10 +80,7 @@ function readCheck(value: unknown): CheckResult {
   return { ok, detail: typeof detail === 'string' ? detail : '' };
 }
 
-async function pictured(
-  screen: EpisodeOptions['screen'],
-  path: string,
-): Promise<{ sha256: string } | { problem: string }> {
+async function pictured(screen: EpisodeOptions['screen'], path: string): Promise<Picture> {
   try {
     if (screen.screenshot === undefined) return { problem: 'this screen takes no pictures' };
     const there = await readFile(path).catch(() => null);

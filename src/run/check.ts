@@ -11,9 +11,6 @@ import { describeError, publicText } from './result.ts';
 /** How long a success check may take, in milliseconds. */
 const CHECK_TIMEOUT_MS = 600_000;
 
-/** What a check that was cut off came to. */
-export const CHECK_ABORTED = 'aborted during the check';
-
 /** Looks at the world. Not after an abort: whoever aborted wants the end, not more work. */
 export async function checkSuccess(
   context: RunContext,
@@ -34,7 +31,7 @@ export async function checkSuccess(
     if (raced.ended === 'error') throw raced.error;
     return {
       ok: false,
-      detail: raced.ended === 'timeout' ? 'the check did not end' : CHECK_ABORTED,
+      detail: raced.ended === 'timeout' ? 'the check did not end' : 'aborted during the check',
     };
   } catch (error) {
     return { ok: false, detail: `the check raised ${describeError(error)}` };

@@ -342,17 +342,7 @@ onTerminal(`on a terminal${why}`, () => {
       call('press'),
       'x',
     );
-    const running = onPty([
-      'run',
-      '--model',
-      model,
-      '--tools',
-      'tools.mjs',
-      '--ask',
-      '-o',
-      'a.jsonl',
-      'x',
-    ]);
+    const running = onPty(asking(model));
     await running.printed(/waiting for the model/);
     running.process.stdin!.write('y\n');
     await running.printed(/for this tool: $/);

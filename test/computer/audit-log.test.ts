@@ -24,7 +24,8 @@ import {
   type AuditLog,
   type AuditOptions,
 } from '../../src/computer/audit-log.ts';
-import { renderAudit, verifyAudit } from '../../src/computer/audit-verify.ts';
+import { renderAudit } from '../../src/computer/audit-verdict.ts';
+import { verifyAudit } from '../../src/computer/audit-verify.ts';
 import { failing, faultySystem, systemError, type Faults } from '../store/faulty.ts';
 import { scratch, storeError } from '../store/helpers.ts';
 import { log, logLines, SCREEN } from './audit-sample.ts';

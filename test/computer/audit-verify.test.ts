@@ -13,12 +13,11 @@ import {
   type AuditDraft,
 } from '../../src/computer/audit-entry.ts';
 import {
-  createAuditVerifier,
   renderAudit,
   unreadableAudit,
-  verifyAudit,
   type AuditVerdict,
-} from '../../src/computer/audit-verify.ts';
+} from '../../src/computer/audit-verdict.ts';
+import { createAuditVerifier, verifyAudit } from '../../src/computer/audit-verify.ts';
 import {
   AT,
   digested,

@@ -116,7 +116,7 @@ describe('secrets that a brain spells out', () => {
         { toolCalls: [type({ label: 'Password', text: SPELLED })] },
       ),
     ],
-  ])('by %s, are nowhere', async (_name, brain) => {
+  ])('by %s, are nowhere', async (name, brain) => {
     const fields = [
       { label: 'Name', kind: 'textbox' },
       { label: 'Password', kind: 'textbox', states: ['password'] },
@@ -149,6 +149,8 @@ describe('secrets that a brain spells out', () => {
     });
     const audit = newPath('audit.jsonl');
     const { result, events, payloads } = await perform({ screen, audit, brain, check: told });
+    const spoken = events.flatMap((event) => (event.type === 'delta' ? [event.delta.text] : []));
+    if (name === 'a model, that says it again') expect(spoken[0]).toBe('I type [secret].');
     const all = JSON.stringify([
       payloads,
       events.filter(({ type: kind }) => kind !== 'step'),

@@ -46,8 +46,7 @@ describeInBrowser('launch', (world) => {
     await expect(playwrightScreen({ url: 'http://127.0.0.1:1/' })).rejects.toThrow(
       'http://127.0.0.1:1/ could not be reached (ERR_UNSAFE_PORT)',
     );
-    // One that another test has killed may go meanwhile.
-    expect(browsers()).toBeLessThanOrEqual(before);
+    expect(browsers().filter((pid) => !before.includes(pid))).toEqual([]);
   });
 
   test('a browser that is not there is asked for', async () => {
@@ -87,12 +86,12 @@ describeInBrowser('launch', (world) => {
   });
 });
 
-/** How many processes of browsers this one has started that still run. */
-function browsers(): number {
-  const table = execFileSync('ps', ['-o', 'ppid=,stat=', '-A'], { encoding: 'utf8' });
-  return table
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/u))
-    .filter(([parent, stat]) => Number(parent) === process.pid && stat?.startsWith('Z') !== true)
-    .length;
+/** The processes that this one has started and that still run, apart from `ps`. */
+function browsers(): string[] {
+  const table = execFileSync('ps', ['-o', 'pid=,ppid=,stat=,comm=', '-A'], { encoding: 'utf8' });
+  return table.split('\n').flatMap((line) => {
+    const [pid = '', parent, stat = '', command] = line.trim().split(/\s+/u);
+    const isOurs = Number(parent) === process.pid && command !== 'ps';
+    return isOurs && !stat.startsWith('Z') ? [pid] : [];
+  });
 }
