@@ -6,11 +6,14 @@
 import { type AuditEntry } from '../computer/audit-entry.ts';
 import { type AuditReason } from '../computer/audit-judge.ts';
 import { type AuditVerdict } from '../computer/audit-verdict.ts';
+import { type EvidenceReason } from '../attest/compare.ts';
+import { type AuditEvidenceFault } from './audit-evidence.ts';
+import { EVIDENCE_MEANINGS } from './evidence-words.ts';
 import { type Style } from './io.ts';
 import { count, cut, number, oneLine } from './words.ts';
 
 /** `audit log, 4 entries (3 steps, 1 failed; 1 episode), closed`, and below it all digits of the head. */
-export function auditStanding(verdict: AuditVerdict, style: Style): string {
+export function auditStanding(verdict: Omit<AuditVerdict, 'fault'>, style: Style): string {
   const { count: entries, steps, failed, episodes, closed, head } = verdict;
   const failures = failed === 0 ? '' : `, ${number(failed)} failed`;
   const parts = `${count(steps, 'step')}${failures}; ${count(episodes, 'episode')}`;
@@ -19,10 +22,16 @@ export function auditStanding(verdict: AuditVerdict, style: Style): string {
   return `${words}\n${style('quiet', `       head ${head}`)}`;
 }
 
+/** A verdict with any fault, the evidence's too. */
+type AnyAudit = Pick<AuditVerdict, 'count' | 'detail'> & {
+  readonly fault?: AuditVerdict['fault'] | AuditEvidenceFault;
+};
+
 /** What is wrong, and below it what that means. */
-export function auditFault({ count: entries, detail, fault }: AuditVerdict): string {
+export function auditFault({ count: entries, detail, fault }: AnyAudit): string {
   if (fault === undefined) return '';
-  const { reason, expected } = fault;
+  const { reason } = fault;
+  const expected = 'expected' in fault ? fault.expected : undefined;
   // Where the two differ, the verdict's has the entry and the reason in it.
   const said = detail === fault.detail ? `${reason}: ${detail}` : detail;
   const wanted =
@@ -64,17 +73,23 @@ function entryCount(n: number): string {
 }
 
 /** Faults of a log whose entries all hold. */
-const AT_THE_END: ReadonlySet<AuditReason> = new Set([
-  'empty',
-  'unreadable',
-  'count_mismatch',
-  'head_mismatch',
-]);
+const AT_THE_END: ReadonlySet<AuditReason | EvidenceReason> = new Set<AuditReason | EvidenceReason>(
+  [
+    'rolled_back',
+    'diverged',
+    'not_covered',
+    'empty',
+    'unreadable',
+    'count_mismatch',
+    'head_mismatch',
+  ],
+);
 
 const DAMAGED =
   'This line is not an entry as an audit log has them: the file was damaged or edited.';
 
-const MEANINGS: Readonly<Record<AuditReason, string>> = {
+const MEANINGS: Readonly<Record<AuditReason | EvidenceReason, string>> = {
+  ...EVIDENCE_MEANINGS,
   unreadable: "The file can't be read, so nothing is said about it.",
   empty: 'There is no entry in it.',
   torn_tail:

@@ -17,7 +17,14 @@ import { systemClock } from '../index.ts';
 import { StoreError, type TranscriptStore } from '../store/index.ts';
 import { chooseModel } from './choose-model.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
-import { addBudgetOptions, addModelOptions, budgetOf, type LiveFlags } from './live-options.ts';
+import { Keeping } from './keeping.ts';
+import {
+  addBudgetOptions,
+  addKeepingOptions,
+  addModelOptions,
+  budgetOf,
+  type LiveFlags,
+} from './live-options.ts';
 import { priceOf, watchLive } from './live-run.ts';
 import { given } from './options.ts';
 import { createOut } from './out.ts';
@@ -80,7 +87,7 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
       [],
     )
     .option('--ask', 'ask before every action');
-  addBudgetOptions(declared, 30)
+  addKeepingOptions(addBudgetOptions(declared, 30))
     .option(
       '--stop-on-alert',
       'end it when the watchdog sees that it gets nowhere (default: a warning)',
@@ -131,7 +138,8 @@ async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatu
   });
   const screen = await openScreen(flags);
   try {
-    const store = await createOut(flags.out, goal);
+    const keeping = await Keeping.of(io, flags.sign);
+    const store = await createOut(flags.out, goal, keeping);
     const places = placesOf(store, flags);
     requireApart([store.location, places.audit, places.screenshot]);
     err.line(`model ${oneLine(model.id ?? 'custom')}, page ${oneLine(flags.url)}`);
@@ -154,6 +162,7 @@ async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatu
     if (flags.json === true) out.line(harmlessJson(JSON.stringify(result)));
     err.line(report({ ...result.outcome, answer: result.claim }, true, err.style));
     for (const row of rows(result)) err.line(row);
+    keeping.report();
     return result.success ? 0 : 1;
   } finally {
     await screen.close();

@@ -28,6 +28,7 @@ export interface LiveFlags {
   readonly sentinel?: string;
   readonly stopOnStall?: true;
   readonly json?: true;
+  readonly sign: boolean;
 }
 
 /** Declares them. @param steps the default of `--max-steps`. */
@@ -38,7 +39,7 @@ export function addLiveOptions(command: Command, steps?: number): Command {
   )
     .option('--ask', "ask before every tool that isn't read-only; waiting counts as run time")
     .option('--check <command>', 'run this at the end, in the root; exit status 0 means success');
-  return addBudgetOptions(asking, steps)
+  return addKeepingOptions(addBudgetOptions(asking, steps))
     .option('--sentinel <text>', 'end the run at an answer that holds this text')
     .option('--stop-on-stall', 'end the run when it goes round in circles (default: a warning)')
     .option(
@@ -54,6 +55,11 @@ export function addModelOptions(command: Command): Command {
     .option('--system <text>', 'instructions that come before the task')
     .option('--price-in <usd>', 'what a million input tokens cost; --max-usd needs it', amount)
     .option('--price-out <usd>', 'what a million output tokens cost; --max-usd needs it', amount);
+}
+
+/** Declares what is kept beside the transcript. */
+export function addKeepingOptions(command: Command): Command {
+  return command.option('--no-sign', 'sign no checkpoints of the transcript');
 }
 
 /** Declares the budgets. @param steps the default of `--max-steps`. */

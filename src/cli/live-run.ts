@@ -17,6 +17,7 @@ import { prepare } from '../run/settings.ts';
 import { Display } from './display.ts';
 import { asker, permit, takeInterrupts } from './interaction.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
+import { type Keeping } from './keeping.ts';
 import { type LiveFlags } from './live-options.ts';
 import { given } from './options.ts';
 import { report } from './report.ts';
@@ -81,13 +82,14 @@ export interface Watching extends Pick<RunOptions, 'permit' | 'ask' | 'signal'> 
 export async function carryLive(
   flags: LiveFlags,
   budget: Budget,
-  io: Io,
+  { io, keeping }: { readonly io: Io; readonly keeping: Keeping },
   carry: (watching: Watching) => Promise<Outcome>,
 ): Promise<ExitStatus> {
   const { err, out } = io;
   const outcome = await watchLive(flags, budget, io, carry);
   if (flags.json === true) out.line(harmlessJson(JSON.stringify(outcome)));
   err.line(report(outcome, flags.check !== undefined, err.style));
+  keeping.report();
   // 0 only if the model ended the run by itself, and no check says otherwise.
   const ended = outcome.reason === 'no_tool_calls' || outcome.reason === 'sentinel';
   return ended && outcome.verified !== false ? 0 : 1;

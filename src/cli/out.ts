@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { createTranscript, StoreError, type TranscriptStore } from '../store/index.ts';
+import { StoreError, type TranscriptStore } from '../store/index.ts';
 import { CommandError } from './io.ts';
+import { type Keeping } from './keeping.ts';
 import { oneLine } from './words.ts';
 
 /**
@@ -12,10 +13,14 @@ import { oneLine } from './words.ts';
  *
  * @throws {CommandError} if the name is taken or the file can't be made.
  */
-export async function createOut(out: string | undefined, task: string): Promise<TranscriptStore> {
+export async function createOut(
+  out: string | undefined,
+  task: string,
+  keeping: Keeping,
+): Promise<TranscriptStore> {
   for (let k = 1; ; k += 1) {
     try {
-      return await createTranscript(out ?? `runs/${defaultName(task, k)}`);
+      return await keeping.create(out ?? `runs/${defaultName(task, k)}`);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       const taken = error.code === 'exists' || error.code === 'locked';

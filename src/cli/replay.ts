@@ -4,6 +4,7 @@
  * @module
  */
 import { Option, type Command } from 'commander';
+import { isCatalog } from '../attest/catalog.ts';
 import { JournalError, replay, type ReplayOptions } from '../index.ts';
 import { StoreError } from '../store/index.ts';
 import { gatherTools, type BuiltIn } from './gather-tools.ts';
@@ -74,6 +75,8 @@ async function replayAll(paths: readonly string[], flags: Flags, io: Io): Promis
   let worst: ExitStatus = 0;
   for (const path of paths) {
     for (const target of await targetsOf(path)) {
+      // A folder's catalogue is no run.
+      if (target.file !== path && isCatalog(target.file)) continue;
       const replayed = await replayOne(target, tools);
       // An episode's audit log stands beside its transcript.
       if (target.file !== path && 'problem' in replayed && replayed.problem === AUDIT_LOG) continue;

@@ -10,6 +10,7 @@ import { recordedOptions } from '../run/resume.ts';
 import { chooseModel } from './choose-model.ts';
 import { gatherTools } from './gather-tools.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
+import { Keeping } from './keeping.ts';
 import { addLiveOptions, budgetOf, oneOf, type LiveFlags } from './live-options.ts';
 import { optionsOf, priceOf, refuseBad, rootFolder } from './live-run.ts';
 import { quoted } from './report.ts';
@@ -88,7 +89,8 @@ async function resumeFile(file: string, flags: Flags, io: Io): Promise<ExitStatu
     ...(stops ? { watchdog: { onStall: 'stop' } as const } : {}),
   };
   refuseBad({ ...recordedOptions(configuration), ...options, task });
-  return goOn(begun, { ...options, allow: flags.allow }, { flags, root, io });
+  const keeping = await Keeping.of(io, flags.sign);
+  return goOn(begun, { ...options, allow: flags.allow }, { flags, root, io, keeping });
 }
 
 /** The model that a name in a record stands for. */

@@ -6,7 +6,6 @@
 import { realpath } from 'node:fs/promises';
 import {
   JournalError,
-  resume,
   type ConfigurationPart,
   type ResumeOptions,
   type RunEvent,
@@ -14,9 +13,11 @@ import {
 import { readVerified } from '../replay/read-verified.ts';
 import { CONFIGURATION_PARTS, differenceText } from '../run/differences.ts';
 import { readJournal, type Journal } from '../run/journal.ts';
+import { resumeFrom } from '../run/resume.ts';
 import { StoreError } from '../store/index.ts';
 import { isJsonObject, type TranscriptRecord } from '../transcript/index.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
+import { ownFiles, type Keeping } from './keeping.ts';
 import { type LiveFlags } from './live-options.ts';
 import { carryLive } from './live-run.ts';
 import { quoted, stopWords } from './report.ts';
@@ -73,6 +74,7 @@ interface Setting {
   readonly flags: LiveFlags;
   readonly root: Root;
   readonly io: Io;
+  readonly keeping: Keeping;
 }
 
 /**
@@ -83,7 +85,7 @@ interface Setting {
 export async function goOn(
   { file, torn, state, task }: Unfinished,
   options: ResumeOptions,
-  { flags, root, io }: Setting,
+  { flags, root, io, keeping }: Setting,
 ): Promise<ExitStatus> {
   const name = oneLine(file);
   if (state !== null && options.task !== undefined && options.task !== task) {
@@ -91,20 +93,27 @@ export async function goOn(
       `${name}: the run in it has another task, '${oneLine(cut(task, TASK_LENGTH))}'; give that one, or another --out`,
     );
   }
-  root.protect(await realpath(file));
+  root.protect(...ownFiles(await realpath(file)));
   // Only when it has been opened and found fit: until then the file may yet be refused.
   const announce = (): void => {
     io.err.line(`model ${oneLine(options.model.id ?? 'custom')}, transcript ${name}`);
     if (torn) io.err.line('its last line was unfinished; the bytes are kept in a file beside it');
   };
   try {
-    return await carryLive(flags, options.budget ?? {}, io, ({ on, say: _say, ...watching }) => {
-      const listener = (event: RunEvent): void => {
-        if (event.type === 'run-start') announce();
-        on(event);
-      };
-      return resume(file, { ...options, ...watching, on: listener });
-    });
+    const setting = { io, keeping };
+    return await carryLive(
+      flags,
+      options.budget ?? {},
+      setting,
+      ({ on, say: _say, ...watching }) => {
+        const listener = (event: RunEvent): void => {
+          if (event.type === 'run-start') announce();
+          on(event);
+        };
+        const all = { ...options, ...watching, on: listener };
+        return resumeFrom((accept) => keeping.open(file, accept), file, all);
+      },
+    );
   } catch (error) {
     throw inWords(error, file);
   }

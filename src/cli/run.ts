@@ -10,6 +10,7 @@ import { run, type RunOptions } from '../index.ts';
 import { chooseModel, EXAMPLE } from './choose-model.ts';
 import { gatherTools } from './gather-tools.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
+import { Keeping, ownFiles } from './keeping.ts';
 import { createOut } from './out.ts';
 import { addLiveOptions, budgetOf, type LiveFlags } from './live-options.ts';
 import { carryLive, optionsOf, priceOf, refuseBad, rootFolder } from './live-run.ts';
@@ -86,17 +87,23 @@ async function runTask(task: string, flags: Flags, io: Io): Promise<ExitStatus> 
     ...(begun?.state ? {} : { runId: crypto.randomUUID() }),
   };
   refuseBad(options);
-  if (begun !== null) return goOn(begun, options, { flags, root, io });
-  const store = await createOut(flags.out, task);
-  root.protect(await realpath(store.location));
+  const keeping = await Keeping.of(io, flags.sign);
+  if (begun !== null) return goOn(begun, options, { flags, root, io, keeping });
+  const store = await createOut(flags.out, task, keeping);
+  root.protect(...ownFiles(await realpath(store.location)));
   err.line(`model ${oneLine(model.id ?? 'custom')}, transcript ${oneLine(store.location)}`);
-  return carryLive(flags, options.budget ?? {}, io, async ({ say: _say, ...watching }) => {
-    try {
-      return await run({ ...options, ...watching, transcript: store });
-    } finally {
-      await store.close();
-    }
-  });
+  return carryLive(
+    flags,
+    options.budget ?? {},
+    { io, keeping },
+    async ({ say: _say, ...watching }) => {
+      try {
+        return await run({ ...options, ...watching, transcript: store });
+      } finally {
+        await store.close();
+      }
+    },
+  );
 }
 
 /** The run to go on with; null if there is no file yet. */

@@ -18,8 +18,16 @@ import {
   type Verdict,
   type Verifier,
 } from '../transcript/index.ts';
+import { type EvidenceReason } from '../attest/compare.ts';
+import { EVIDENCE_MEANINGS } from './evidence-words.ts';
 import { type Style } from './io.ts';
 import { count, oneLine, problemOf } from './words.ts';
+
+/** A fault of the chain, or of what the evidence says. */
+export type AnyReason = Reason | EvidenceReason;
+
+/** Such a fault. */
+export type AnyFault = Omit<Fault, 'reason'> & { readonly reason: AnyReason };
 
 /** What was found about a file, or why it couldn't be graded; a file of another kind has no verdict. */
 export type Judged<V = Verdict | AuditVerdict> =
@@ -147,9 +155,10 @@ function isAuditLog(line: string): boolean {
 }
 
 /** `record 3 (line 4): hash_mismatch: …`, or `at the end, after record 6: not_sealed: …`. */
-export function faultWords(fault: Fault): string {
+export function faultWords(fault: AnyFault): string {
   const { seq, line, reason } = fault;
   const end = seq === 0 ? 'in an empty file' : `at the end, after record ${seq - 1}`;
+  if (reason === 'missing') return `missing: ${oneLine(fault.detail)}`;
   const place = AT_THE_END.has(reason) ? end : `record ${seq} (line ${line})`;
   const detail = oneLine(detailWords(fault)).replace(/^1 records( and .* after them)?/, (words) =>
     words.replace('records', 'record').replace('them', 'it'),
@@ -160,7 +169,7 @@ export function faultWords(fault: Fault): string {
 /** As much of a hash as tells two apart. */
 const SHORT_HASH = 16;
 
-function detailWords({ reason, detail, expected }: Fault): string {
+function detailWords({ reason, detail, expected }: AnyFault): string {
   if (expected === undefined) return detail;
   const claimed = /^hash is (\w+)$/.exec(detail)?.[1];
   if (reason !== 'hash_mismatch' || claimed === undefined)
@@ -170,14 +179,22 @@ function detailWords({ reason, detail, expected }: Fault): string {
 }
 
 /** `13 records, sealed`, and below it all digits of the head, to be kept or compared. */
-export function standing({ count: records, sealed, head }: Verdict, style: Style): string {
+export function standing(
+  { count: records, sealed, head }: Pick<Verdict, 'count' | 'sealed' | 'head'>,
+  style: Style,
+): string {
   const words = `${count(records, 'record')}, ${sealed ? 'sealed' : 'open'}`;
   return `${words}\n${style('quiet', `       head ${head}`)}`;
 }
 
 /** What a fault means, and what it doesn't, in a sentence or two. */
-export function meaning({ reason }: Fault, { count: records }: Verdict): string {
-  if (reason === 'unreadable' || AT_THE_END.has(reason)) return MEANINGS[reason];
+export function meaning(
+  { reason }: { readonly reason: AnyReason },
+  { count: records }: Pick<Verdict, 'count'>,
+): string {
+  if (reason === 'unreadable' || AT_THE_END.has(reason) || reason in EVIDENCE_MEANINGS) {
+    return MEANINGS[reason];
+  }
   const foreign = reason === 'torn_tail' || MEANINGS[reason] === DAMAGED;
   const before =
     records === 0
@@ -188,13 +205,19 @@ export function meaning({ reason }: Fault, { count: records }: Verdict): string 
 }
 
 /** Faults of a file whose records all hold. */
-const AT_THE_END: ReadonlySet<Reason> = new Set(['not_sealed', 'count_mismatch', 'head_mismatch']);
+const AT_THE_END: ReadonlySet<AnyReason> = new Set([
+  'not_sealed',
+  'count_mismatch',
+  'head_mismatch',
+  'rolled_back',
+]);
 
 const DAMAGED =
   'This line is not a record as hashtape writes it: the file was damaged or edited, or is no transcript.';
 
 /** What each fault means. */
-export const MEANINGS: Readonly<Record<Reason, string>> = {
+export const MEANINGS: Readonly<Record<AnyReason, string>> = {
+  ...EVIDENCE_MEANINGS,
   unreadable: "The file can't be read, so nothing is said about it.",
   torn_tail:
     'The last line is unfinished, as a crash during a write leaves it, or the writer is at work on it just now. By itself that is no sign of an edit.',

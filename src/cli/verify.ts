@@ -3,10 +3,17 @@
  *
  * @module
  */
-import { InvalidArgumentError, type Command } from 'commander';
+import { statSync } from 'node:fs';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { isCatalog } from '../attest/catalog.ts';
+import { Examination, type Examined, type Knowledge, type Level } from '../attest/examine.ts';
+import { goneAt, goneFrom, type Gone } from '../attest/gone.ts';
 import { createAuditVerifier } from '../computer/audit-verify.ts';
-import { createVerifier, type VerifyOptions } from '../transcript/index.ts';
+import { type VerifierKey } from '../evidence/index.ts';
+import { createVerifier, GENESIS, unreadable, type VerifyOptions } from '../transcript/index.ts';
+import { examineAudit, type ExaminedAudit } from './audit-evidence.ts';
 import { auditFault, auditStanding } from './audit-words.ts';
+import { caveat, evidenceLines } from './evidence-words.ts';
 import {
   CommandError,
   progressOf,
@@ -15,10 +22,17 @@ import {
   type Output,
   type Style,
 } from './io.ts';
+import { knowledgeOf, LEVELS, trustedKey } from './knowledge.ts';
 import { wholeNumber } from './options.ts';
 import { targetsOf, type Target } from './targets.ts';
-import { faultWords, judge, meaning, notRead, plainly, standing, type Judged } from './verdict.ts';
+import { faultWords, judge, meaning, plainly, standing } from './verdict.ts';
 import { harmlessJson, oneLine } from './words.ts';
+
+/** What was found about a file, or why it couldn't be graded. */
+type Result = { readonly file: string } & (
+  | { readonly verdict: Examined | ExaminedAudit; readonly problem?: undefined }
+  | { readonly verdict?: undefined; readonly problem: string }
+);
 
 const HELP = `
 A folder stands for its *.jsonl files, at any depth.
@@ -27,6 +41,10 @@ Audit logs of computer episodes are told from transcripts by their first line.
 
 A transcript without a final record (a run in progress, a crash, or a cut end)
 counts as a fault; --allow-open accepts it.
+
+What a transcript's chain can't show by itself is looked for around it, where it is
+there: signed checkpoints (FILE.checkpoint), what you saw of the log before, and the
+catalogue of its folder. --require makes an error of what is missing.
 
 Exit status: 2 if any file could not be graded (missing or unreadable), else 1 if
 any has a fault, else 0.
@@ -37,12 +55,6 @@ Examples:
   hashtape verify today.jsonl --head 3f1c…  (all 64 digits of a head kept elsewhere)
 `;
 
-/** Said once when everything holds: what a chain without signatures can't show. */
-const CAVEAT = `Unsigned: this shows that the records fit together, not who wrote them. It does
-not catch someone who rewrote a file to its end with new hashes. To catch that,
-keep the 64 digits after \`head\` where the writer can't reach them, and verify the
-file against them later: --head DIGITS.`;
-
 /** Declares the command. */
 export function register(command: Command, io: Io, exit: (status: number) => void): void {
   command
@@ -51,10 +63,19 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
     .option('--count <n>', 'how many records or entries there must be (one file only)', wholeNumber)
     .option('--head <hex>', 'the hash that the last one must have (one file only)', headHash)
     .option('--allow-open', 'accept a transcript without a final record')
+    .option('--key <vkey>', 'a key to trust beside your own (repeatable)', trustedKey, [])
+    .addOption(new Option('--require <level>', 'what must cover every record').choices([...LEVELS]))
     .addHelpText('after', HELP)
-    .action(async (paths: string[], { json, ...wanted }: VerifyOptions & { json?: true }) => {
-      exit(await verify(paths, wanted, json === true, io));
+    .action(async (paths: string[], flags: Flags) => {
+      exit(await verify(paths, flags, io));
     });
+}
+
+/** The options as commander gives them. */
+interface Flags extends VerifyOptions {
+  readonly json?: true;
+  readonly key: readonly VerifierKey[];
+  readonly require?: Level;
 }
 
 function headHash(text: string): string {
@@ -64,27 +85,32 @@ function headHash(text: string): string {
 
 async function verify(
   paths: readonly string[],
-  wanted: VerifyOptions,
-  json: boolean,
+  { json, key, require, ...wanted }: Flags,
   io: Io,
 ): Promise<ExitStatus> {
-  const { head } = wanted;
-  let worst: ExitStatus = 0;
-  const unseen = new Set<string>();
+  const knowledge = await knowledgeOf(io, key, require);
+  const results: Result[] = [];
+  const tell = (result: Result): void => {
+    results.push(result);
+    io.out.line(json === true ? jsonOf(result) : inWords(result, io.out.style));
+  };
   for (const target of await allTargets(paths, wanted)) {
-    const judged = await grade(target, wanted, io.err);
-    const status = statusOf(judged);
-    if (status > worst) worst = status;
-    const { verdict } = judged;
-    if (verdict !== undefined && 'log' in verdict) unseen.add(verdict.unseen ?? '');
-    const { file } = target;
-    io.out.line(json ? jsonOf(file, judged) : inWords(file, judged, io.out.style));
+    tell(await grade(target, wanted, knowledge, io.err));
   }
-  if (worst === 0 && !json && head === undefined) {
-    const more = [...unseen].map((words) => `\nAudit logs: ${words}.`);
-    io.out.line(io.out.style('quiet', CAVEAT + more.join('')));
+  for (const gone of await allGone(paths, results, knowledge)) tell(gone);
+  const worst = Math.max(0, ...results.map(statusOf));
+  if (worst === 0 && json !== true) {
+    io.out.line(
+      io.out.style(
+        'quiet',
+        caveat(
+          results.map(({ verdict }) => verdict),
+          wanted.head,
+        ),
+      ),
+    );
   }
-  return worst;
+  return worst === 0 ? 0 : worst === 1 ? 1 : 2;
 }
 
 /** @throws {CommandError} if something is known of one file, and there are others. */
@@ -97,49 +123,106 @@ async function allTargets(
     // Not as arguments, of which there may only be some thousands.
     for (const target of await targetsOf(path)) targets.push(target);
   }
-  if ((count !== undefined || head !== undefined) && targets.length !== 1) {
+  const transcripts = targets.filter(({ file }) => !isCatalog(file)).length;
+  if ((count !== undefined || head !== undefined) && transcripts !== 1) {
     throw new CommandError(
-      `--count and --head say what one file must hold, and ${targets.length} were given; verify each by itself`,
+      `--count and --head say what one file must hold, and ${transcripts} were given; verify each by itself`,
     );
   }
   return targets;
 }
 
-async function grade(target: Target, wanted: VerifyOptions, err: Output): Promise<Judged> {
-  const { file, problem } = target;
-  if (problem !== undefined) return notRead(problem);
+async function grade(
+  { file, problem }: Target,
+  wanted: VerifyOptions,
+  knowledge: Knowledge,
+  err: Output,
+): Promise<Result> {
+  if (problem !== undefined) {
+    const gone = await goneAt(file, knowledge.memory);
+    return gone === null ? { file, problem } : missing(gone);
+  }
   const progress = progressOf(err, `verifying ${oneLine(file)}`);
+  // A catalogue never ends, and what one file must hold isn't said of it.
+  const expected = isCatalog(file) ? { allowOpen: true } : wanted;
+  const examination = await Examination.of(file, knowledge);
   const judged = await judge(
     file,
-    (isAudit) => plainly(isAudit ? createAuditVerifier(wanted) : createVerifier(wanted)),
+    (isAudit) =>
+      plainly(
+        isAudit ? createAuditVerifier(expected) : createVerifier(expected, examination.onRecord),
+      ),
     (done, total) => progress.update(done, total),
   );
   progress.done();
-  return judged;
+  if (judged.problem !== undefined) return { file, problem: judged.problem };
+  const { verdict } = judged;
+  if ('log' in verdict) return { file, verdict: await examineAudit(file, verdict, knowledge) };
+  return { file, verdict: await examination.end(verdict) };
 }
 
-function statusOf({ verdict, problem }: Judged): ExitStatus {
-  return problem !== undefined ? 2 : verdict.ok ? 0 : 1;
+/** What is missing from the folders. */
+async function allGone(
+  paths: readonly string[],
+  results: readonly Result[],
+  { memory }: Knowledge,
+): Promise<readonly Result[]> {
+  const files = results.map(({ file }) => file);
+  const origins = new Set(
+    results.flatMap(({ verdict }) =>
+      verdict !== undefined && 'origin' in verdict && verdict.origin ? [verdict.origin] : [],
+    ),
+  );
+  const all: Result[] = [];
+  for (const path of paths) {
+    if (!isFolder(path)) continue;
+    for (const gone of await goneFrom(path, { files, origins }, memory)) all.push(missing(gone));
+  }
+  return all;
 }
 
-/** A verdict: a transcript's as docs/verify.py prints it; an audit log's says that it is one. */
-function jsonOf(file: string, { verdict, problem }: Judged): string {
-  const found = verdict ?? { graded: false, problem };
-  return harmlessJson(JSON.stringify({ file, ...found }));
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function missing({ file, fault }: Gone): Result {
+  const nothing = { ok: false, count: 0, head: GENESIS, sealed: false };
+  const verdict = {
+    ...nothing,
+    fault: { line: 1, ...fault },
+    coverage: [],
+    remembered: false,
+    notices: [],
+  };
+  return { file, verdict };
+}
+
+function statusOf({ verdict }: Result): ExitStatus {
+  return verdict === undefined ? 2 : verdict.ok ? 0 : 1;
+}
+
+/** A verdict: a transcript's as docs/verify.py prints it, and the evidence; an audit log's says that it is one. */
+function jsonOf({ file, verdict, problem }: Result): string {
+  return harmlessJson(JSON.stringify({ file, ...(verdict ?? unreadable(problem)) }));
 }
 
 /** `ok  file  13 records, sealed` and below it the head, or the fault and below it what it means. */
-function inWords(file: string, { verdict, problem }: Judged, style: Style): string {
+function inWords({ file, verdict, problem }: Result, style: Style): string {
   const name = oneLine(file);
   if (problem !== undefined) {
     return `${style('warning', '?')}      ${name}  not graded: ${oneLine(problem)}`;
   }
   const ok = `${style('good', 'ok')}     ${name}  `;
   const bad = `${style('bad', 'FAULT')}  ${name}  `;
+  const evidence = evidenceLines(verdict, style);
   if ('log' in verdict) {
-    return verdict.ok ? ok + auditStanding(verdict, style) : bad + auditFault(verdict);
+    const words = verdict.ok ? ok + auditStanding(verdict, style) : bad + auditFault(verdict);
+    return [words, ...evidence].join('\n');
   }
   const { fault } = verdict;
-  if (fault === undefined) return ok + standing(verdict, style);
-  return `${bad}${faultWords(fault)}\n       ${meaning(fault, verdict)}`;
+  const words =
+    fault === undefined
+      ? ok + standing(verdict, style)
+      : `${bad}${faultWords(fault)}\n       ${meaning(fault, verdict)}`;
+  return [words, ...evidence].join('\n');
 }

@@ -11,8 +11,20 @@ export function toHex(bytes: Uint8Array): string {
 
 /** The bytes of a lower-case hex text; undefined for any other text. */
 export function fromHex(text: string): Uint8Array | undefined {
-  if (!/^(?:[0-9a-f]{2})*$/.test(text)) return undefined;
-  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
-    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
-  );
+  if (text.length % 2 === 1) return undefined;
+  const bytes = new Uint8Array(text.length / 2);
+  // By hand: this runs for every record that is verified, and a pattern and parseInt take ten times as long.
+  for (let i = 0; i < bytes.length; i += 1) {
+    const high = digit(text.charCodeAt(2 * i));
+    const low = digit(text.charCodeAt(2 * i + 1));
+    if (high < 0 || low < 0) return undefined;
+    bytes[i] = high * 16 + low;
+  }
+  return bytes;
+}
+
+/** What a lower-case hex digit stands for; negative for any other character. */
+function digit(unit: number): number {
+  if (unit >= 0x30 && unit <= 0x39) return unit - 0x30;
+  return unit >= 0x61 && unit <= 0x66 ? unit - 0x57 : -1;
 }

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { openTranscript } from '../store/file.ts';
+import { openTranscript, type OpenOptions } from '../store/file.ts';
 import { readRecords } from '../store/read.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { beginRun, using, withOwnSignal } from './begin.ts';
 import { systemClock } from './clock.ts';
-import { type Configuration } from './configuration.ts';
+import { type Configuration, type Manifest } from './configuration.ts';
 import { type RunContext } from './context.ts';
 import {
   CONFIGURATION_PARTS,
@@ -57,26 +57,38 @@ export async function resume(
 ): Promise<Outcome> {
   checkResumeOptions(options);
   if (!isPlace(transcript)) throw new TypeError('resume takes a path, a URL or a store');
-  const { model, tools } = options;
-  const { manifest } = prepare({ task: 'any', model, tools }).configuration;
-  let plan: Plan | undefined;
   if (typeof transcript === 'string' || transcript instanceof URL) {
-    const location = String(transcript);
-    const store = await openTranscript(transcript, {
-      recover: true,
-      accept: async (records) => {
-        plan = planFor(await readJournal(records, location, manifest), options, location);
-      },
-    });
-    return using(store, true, () => goOn(store, plan));
+    const open: Opener = (accept) => openTranscript(transcript, { recover: true, accept });
+    return resumeFrom(open, String(transcript), options);
   }
   return using(transcript, false, async () => {
     const { location } = transcript;
     if (transcript.head.sealed)
       throw new StoreError('sealed', `${location}: the run in it has ended; start a new one`);
-    const journal = await readJournal(readRecords(transcript), location, manifest);
+    const journal = await readJournal(readRecords(transcript), location, manifestOf(options));
     return goOn(transcript, planFor(journal, options, location));
   });
+}
+
+/** Opens a transcript to go on with it, unless `accept` throws; then it is as it was. */
+export type Opener = (accept: NonNullable<OpenOptions['accept']>) => Promise<TranscriptStore>;
+
+/** Goes on with what `open` opens, as {@link resume} does with a file. The transcript is closed at the end. */
+export async function resumeFrom(
+  open: Opener,
+  location: string,
+  options: ResumeOptions,
+): Promise<Outcome> {
+  const manifest = manifestOf(options);
+  let plan: Plan | undefined;
+  const store = await open(async (records) => {
+    plan = planFor(await readJournal(records, location, manifest), options, location);
+  });
+  return using(store, true, () => goOn(store, plan));
+}
+
+function manifestOf({ model, tools }: ResumeOptions): Manifest | null {
+  return prepare({ task: 'any', model, tools }).configuration.manifest;
 }
 
 /** How a run goes on. */

@@ -35,6 +35,7 @@ export {
   createVerifier,
   unreadable,
   verifyTranscript,
+  type OnRecord,
   type Verdict,
   type Verifier,
   type VerifyOptions,

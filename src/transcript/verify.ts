@@ -47,9 +47,12 @@ export interface Verifier {
   end(): Verdict;
 }
 
+/** Is told of each record that holds, in order: its hash, as 64 lower-case hex digits. It must not throw. */
+export type OnRecord = (hash: string) => void;
+
 /** Starts a verification. Nothing it returns throws, whatever the bytes are. */
-export function createVerifier(options: VerifyOptions = {}): Verifier {
-  return new ChainVerifier(options);
+export function createVerifier(options: VerifyOptions = {}, onRecord?: OnRecord): Verifier {
+  return new ChainVerifier(options, onRecord);
 }
 
 /** Verifies a whole transcript that is in memory. */
@@ -107,15 +110,17 @@ class RecentLinks implements Recent {
 class ChainVerifier extends LineVerifier<Fault> implements Verifier {
   head: Head = EMPTY_HEAD;
   readonly #options: VerifyOptions;
+  readonly #onRecord: OnRecord | undefined;
   readonly #scanner = new ValueScanner();
   readonly #recent = new RecentLinks();
   /** The head's hash as ASCII, which the next line's `prev` must equal: 64 bytes at `#prevAt`. */
   #prev = ascii(GENESIS);
   #prevAt = 0;
 
-  constructor(options: VerifyOptions) {
+  constructor(options: VerifyOptions, onRecord?: OnRecord) {
     super();
     this.#options = options;
+    this.#onRecord = onRecord;
   }
 
   end(): Verdict {
@@ -144,6 +149,7 @@ class ChainVerifier extends LineVerifier<Fault> implements Verifier {
     this.#prevAt = start + HASH_AT;
     this.#recent.add(this.head.count, bytes, start + HASH_AT);
     this.head = { count: this.head.count + 1, hash, sealed: matches(bytes, kind, FINAL) };
+    this.#onRecord?.(hash);
     return end + 1;
   }
 

@@ -39,9 +39,9 @@ export class Root {
     this.path = realPath;
   }
 
-  /** Keeps the run's own transcript, which may lie below the root, from being written to by its tools. */
-  protect(realPath: string): void {
-    this.#protected.add(realPath).add(`${realPath}.lock`);
+  /** Keeps the run's own files, which may lie below the root, from being written to by its tools. */
+  protect(...realPaths: readonly string[]): void {
+    for (const path of realPaths) this.#protected.add(path).add(`${path}.lock`);
   }
 
   /**

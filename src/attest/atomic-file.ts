@@ -1,0 +1,76 @@
+/**
+ * Small files that are there whole or not at all, and one writer at a time for what goes with them.
+ *
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { nodeFileSystem } from '../store/filesystem.ts';
+import { takeLock } from '../store/lock.ts';
+import { codeOf } from '../store/store-errors.ts';
+import { StoreError } from '../store/store.ts';
+
+/** The file's text; null if there is no such file. */
+export function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Replaces a file, or makes it, with the folders above it: the new text is on the disk before its name is. */
+export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+  const folder = privateFolder(path);
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    writeFileSync(draft, text, { mode, flag: 'wx', flush: true });
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  await nodeFileSystem.syncDirectory(folder);
+}
+
+/** Makes the folder that a file of the user's own stands in. */
+export function privateFolder(path: string): string {
+  const folder = dirname(path);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+/**
+ * Does something while nobody else does it to the file at `path`.
+ *
+ * @throws {StoreError} `locked` if others keep it for over ten seconds.
+ */
+export async function alone<T>(path: string, act: () => T | Promise<T>): Promise<T> {
+  const lock = await inTurn(() => takeLock(path));
+  try {
+    return await act();
+  } finally {
+    lock.release();
+  }
+}
+
+/** How long others are waited for: each holds a lock for milliseconds. */
+const PATIENCE_MS = 10_000;
+const BETWEEN_MS = 10;
+
+/** Tries again while others hold a lock. */
+export async function inTurn<T>(act: () => T | Promise<T>): Promise<T> {
+  const end = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await act();
+    } catch (error) {
+      const isTaken = error instanceof StoreError && error.code === 'locked';
+      if (!isTaken || performance.now() > end) throw error;
+    }
+    // Not all at once again.
+    await wait(BETWEEN_MS * (0.5 + Math.random()));
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The checkpoints of a transcript: signed notes in `<transcript>.checkpoint`, the newest last.
+ *
+ * @module
+ */
+import { constants } from 'node:fs';
+import { dirname } from 'node:path';
+import {
+  encodeNote,
+  EvidenceError,
+  parseCheckpoint,
+  parseNote,
+  type Checkpoint,
+  type Note,
+} from '../evidence/index.ts';
+import { nodeFileSystem, writeAll, type FileSystem, type OpenFile } from '../store/filesystem.ts';
+import { readIfThere } from './atomic-file.ts';
+import { splitNotes } from './notes.ts';
+
+/** A checkpoint as its file has it; its signatures are not checked yet. */
+export interface StoredCheckpoint {
+  /** Its place in the file, from 1. */
+  readonly number: number;
+  readonly note: Note;
+  readonly checkpoint: Checkpoint;
+}
+
+/** What a file of checkpoints holds. */
+export interface CheckpointFile {
+  /** As far as the first that is damaged. */
+  readonly checkpoints: readonly StoredCheckpoint[];
+  /** Which one is no checkpoint, and why. */
+  readonly damage?: string;
+  /** Whether the writing of a last one was cut off, as a crash does. */
+  readonly torn: boolean;
+}
+
+/** The name of the file beside a transcript. */
+export function checkpointPath(transcript: string): string {
+  return `${transcript}.checkpoint`;
+}
+
+/** Reads the checkpoints beside a transcript; null if there is no file of them. */
+export function readCheckpoints(transcript: string): CheckpointFile | null {
+  const text = readIfThere(checkpointPath(transcript));
+  if (text === null) return null;
+  const { notes, rest } = splitNotes(text);
+  const checkpoints: StoredCheckpoint[] = [];
+  for (const [index, each] of notes.entries()) {
+    try {
+      const note = parseNote(each);
+      checkpoints.push({ number: index + 1, note, checkpoint: parseCheckpoint(note.text) });
+    } catch (error) {
+      if (!(error instanceof EvidenceError)) throw error;
+      return { checkpoints, damage: `checkpoint ${index + 1}: ${error.message}`, torn: false };
+    }
+  }
+  return { checkpoints, torn: rest !== '' };
+}
+
+/** Adds checkpoints to the file beside a transcript. There must be one writer, as of the transcript itself. */
+export class CheckpointWriter {
+  readonly #path: string;
+  readonly #system: FileSystem;
+  /** Whether the file is known to end in a whole note. */
+  #isWhole = false;
+
+  constructor(transcript: string, system: FileSystem = nodeFileSystem) {
+    this.#path = checkpointPath(transcript);
+    this.#system = system;
+  }
+
+  /** Adds one; it is on the disk when this resolves. What a crash left of another is taken away first. */
+  async append(note: Note): Promise<void> {
+    const { O_RDWR, O_APPEND, O_CREAT } = constants;
+    const isNew = this.#system.stat(this.#path) === null;
+    const file = await this.#system.open(this.#path, O_RDWR | O_APPEND | O_CREAT);
+    try {
+      if (!this.#isWhole) this.#cut(file);
+      this.#isWhole = false;
+      writeAll(file, Buffer.from(encodeNote(note)));
+      await file.datasync();
+      this.#isWhole = true;
+    } finally {
+      await file.close();
+    }
+    if (isNew) await this.#system.syncDirectory(dirname(this.#path));
+  }
+
+  #cut(file: OpenFile): void {
+    const { notes } = splitNotes(readIfThere(this.#path) ?? '');
+    // What a crash left may end within a character, so it is what is whole that is measured.
+    const whole = Buffer.byteLength(notes.join(''));
+    if (whole < file.stat().size) file.truncate(whole);
+  }
+}

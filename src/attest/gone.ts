@@ -1,0 +1,96 @@
+/**
+ * Logs that were there and are gone: by the catalogue of a folder, and by what this user remembers.
+ *
+ * @module
+ */
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { catalogPath, isCatalog, readCatalog, type Listed } from './catalog.ts';
+import { type EvidenceFault } from './compare.ts';
+import { type HeadMemory, type KnownHead } from './head-memory.ts';
+import { originOf } from './log-identity.ts';
+
+/** A log that is gone. */
+export interface Gone {
+  /** Where it was. */
+  readonly file: string;
+  readonly fault: EvidenceFault;
+}
+
+/** The log that was at a path where no file is any more. */
+export async function goneAt(file: string, memory: HeadMemory | undefined): Promise<Gone | null> {
+  const path = placeOf(file);
+  if (existsSync(path)) return null;
+  const catalog = await readCatalog(catalogPath(path)).catch(() => null);
+  const listed = catalog?.get(basename(path));
+  if (listed !== undefined) return { file, fault: unlisted(listed) };
+  const known = memory?.at(path) ?? null;
+  return known !== null && 'log' in known ? { file, fault: forgotten(known) } : null;
+}
+
+/**
+ * The logs that are missing from a folder.
+ *
+ * @param files the transcripts that are there, at any depth.
+ * @param origins what checkpoints call the logs in them: one that has another name now isn't missing.
+ */
+export async function goneFrom(
+  folder: string,
+  { files, origins }: { readonly files: readonly string[]; readonly origins: ReadonlySet<string> },
+  memory: HeadMemory | undefined,
+): Promise<readonly Gone[]> {
+  const gone = new Map<string, Gone>();
+  for (const { file, listed } of await listedIn(files)) {
+    if (!origins.has(originOf(listed.log))) gone.set(listed.log, { file, fault: unlisted(listed) });
+  }
+  const root = placeOf(folder);
+  for (const known of memory?.list() ?? []) {
+    const { log, path } = known;
+    if (!path.startsWith(root + sep) || existsSync(path)) continue;
+    if (gone.has(log) || origins.has(originOf(log))) continue;
+    gone.set(log, { file: join(folder, path.slice(root.length + 1)), fault: forgotten(known) });
+  }
+  return [...gone.values()];
+}
+
+/** What the catalogues among the files list, and where it was. */
+async function listedIn(files: readonly string[]): Promise<{ file: string; listed: Listed }[]> {
+  const all: { file: string; listed: Listed }[] = [];
+  for (const catalog of files.filter(isCatalog)) {
+    const listing = await readCatalog(catalog).catch(() => null);
+    for (const listed of listing?.values() ?? []) {
+      all.push({ file: join(dirname(catalog), listed.file), listed });
+    }
+  }
+  return all;
+}
+
+function unlisted({ at, end }: Listed): EvidenceFault {
+  const records = end === undefined ? '' : `, and it was closed with ${end.size} records`;
+  const detail = `the catalogue of its folder says at ${at} that a log was written here${records}`;
+  return { seq: 0, reason: 'missing', detail };
+}
+
+function forgotten({ size, time, by }: KnownHead): EvidenceFault {
+  const who = by === 'writer' ? 'written' : 'verified';
+  return {
+    seq: 0,
+    reason: 'missing',
+    detail: `a log of ${size} records was ${who} here at ${time}`,
+  };
+}
+
+/** The real path of what may not be there. */
+function placeOf(file: string): string {
+  const path = resolve(file);
+  try {
+    return realpathSync(path);
+  } catch {
+    // Its folder may be there, by another name.
+  }
+  try {
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * What this user has seen of each log: its largest size and the root at that size, as SSH keeps known hosts.
+ *
+ * A file a log, named by the log's id, so that runs that end at the same time don't wait for each other; and a
+ * file a path, which says what log was last seen there.
+ *
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { codeOf } from '../store/store-errors.ts';
+import {
+  canonicalJson,
+  isJsonObject,
+  parseJson,
+  type JsonObject,
+  type JsonValue,
+} from '../transcript/index.ts';
+import { alone, privateFolder, readIfThere, replaceFile } from './atomic-file.ts';
+
+/** A state of a log that was seen. */
+export interface SeenHead {
+  /** The log's id: its first record's hash. */
+  readonly log: string;
+  /** How many records it had. */
+  readonly size: number;
+  /** The root of their Merkle tree, 64 hex digits. */
+  readonly root: string;
+  readonly sealed: boolean;
+  /** Where: an absolute path. */
+  readonly path: string;
+  /** Who saw it: the program that wrote it, or one that verified it. */
+  readonly by: 'writer' | 'verifier';
+}
+
+/** What is known of a log. */
+export interface KnownHead extends SeenHead {
+  /** When this size was first seen, in UTC as ISO 8601. */
+  readonly time: string;
+  /** When the log was first seen. */
+  readonly since: string;
+}
+
+/** What is known, or that what was known can't be read any more. */
+export type Recalled = KnownHead | null | { readonly problem: string };
+
+/** The memory in a folder. Nothing is written before something is seen. */
+export class HeadMemory {
+  readonly #heads: string;
+  readonly #paths: string;
+  readonly #now: () => Date;
+
+  /** @param state the folder of the user's state; it need not be there. */
+  constructor(state: string, now: () => Date = () => new Date()) {
+    this.#heads = join(state, 'heads');
+    this.#paths = join(state, 'paths');
+    this.#now = now;
+  }
+
+  /** What is known of a log. */
+  recall(log: string): Recalled {
+    return this.#read(this.#headPath(log));
+  }
+
+  /** What is known of the log that was last seen at a path. */
+  at(path: string): Recalled {
+    const { log } = parse(readIfThere(this.#pathPath(path)) ?? '{}');
+    if (!isHash(log)) return null;
+    const known = this.recall(log);
+    // Since then it may have been seen elsewhere.
+    return known !== null && 'log' in known ? { ...known, path } : known;
+  }
+
+  /**
+   * Remembers a state, unless as large a one is known.
+   *
+   * @param known what was recalled when the state was compared with it.
+   * @returns false if something else has been remembered meanwhile: compare again.
+   */
+  async remember(seen: SeenHead, known: KnownHead | null): Promise<boolean> {
+    const isOld = known !== null && known.size >= seen.size;
+    if (isOld && known.path === seen.path) return true;
+    const path = this.#headPath(seen.log);
+    privateFolder(path);
+    return alone(path, async () => {
+      const now = this.recall(seen.log);
+      const current = now !== null && 'log' in now ? now : null;
+      if (current !== null && !isSame(current, known)) return false;
+      const time = this.#now().toISOString();
+      const head = isOld
+        ? { ...known, path: seen.path }
+        : { ...seen, time, since: known?.since ?? time };
+      await replaceFile(path, `${canonicalJson({ ...head, version: VERSION })}\n`);
+      await replaceFile(
+        this.#pathPath(seen.path),
+        `${canonicalJson({ log: seen.log, path: seen.path })}\n`,
+      );
+      return true;
+    });
+  }
+
+  /** All logs that are known. */
+  list(): readonly KnownHead[] {
+    return this.#names()
+      .map((name) => this.#read(join(this.#heads, name)))
+      .filter((head) => head !== null && 'log' in head);
+  }
+
+  /** Forgets a log; tells whether it was known. What is known of paths leads nowhere then. */
+  async forget(log: string): Promise<boolean> {
+    const path = this.#headPath(log);
+    if (readIfThere(path) === null) return false;
+    return alone(path, () => {
+      rmSync(path, { force: true });
+      return true;
+    });
+  }
+
+  #names(): readonly string[] {
+    try {
+      return readdirSync(this.#heads)
+        .filter((name) => /^[0-9a-f]{64}\.json$/.test(name))
+        .toSorted();
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  #read(path: string): Recalled {
+    const text = readIfThere(path);
+    if (text === null) return null;
+    return (
+      headIn(parse(text)) ?? {
+        problem: `what was known of this log can't be read: ${path} is damaged. Delete it to begin anew`,
+      }
+    );
+  }
+
+  #headPath(log: string): string {
+    return join(this.#heads, `${log}.json`);
+  }
+
+  #pathPath(path: string): string {
+    return join(this.#paths, `${createHash('sha256').update(path).digest('hex')}.json`);
+  }
+}
+
+const VERSION = 1;
+
+function parse(text: string): JsonObject {
+  const parsed = parseJson(text);
+  return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
+}
+
+function headIn(value: JsonObject): KnownHead | null {
+  const { log, size, root, sealed, by, version } = value;
+  const [path, time, since] = [value['path'], value['time'], value['since']].filter(isText);
+  if (version !== VERSION || !isHash(log) || !isHash(root) || !isSize(size)) return null;
+  if (typeof sealed !== 'boolean' || (by !== 'writer' && by !== 'verifier')) return null;
+  if (path === undefined || time === undefined || since === undefined) return null;
+  return { log, size, root, sealed, path, by, time, since };
+}
+
+function isSize(value: JsonValue | undefined): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string';
+}
+
+function isHash(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}
+
+function isSame(left: KnownHead, right: KnownHead | null): boolean {
+  return right !== null && left.size === right.size && left.root === right.root;
+}

@@ -1,0 +1,176 @@
+/**
+ * The user's signing key in a file, made on first use, and the keys that came before it.
+ *
+ * @module
+ */
+import { linkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { nodeEd25519 } from '../evidence/ed25519-node.ts';
+import {
+  checkNote,
+  encodeNote,
+  encodeSignerKey,
+  encodeVerifierKey,
+  EvidenceError,
+  parseNote,
+  parseSignerKey,
+  parseVerifierKey,
+  signerKey,
+  signNote,
+  type SignerKey,
+  type VerifierKey,
+} from '../evidence/index.ts';
+import { toHex } from '../evidence/hex.ts';
+import { codeOf, messageOf } from '../store/store-errors.ts';
+import { alone, privateFolder, readIfThere, replaceFile } from './atomic-file.ts';
+import { splitNotes } from './notes.ts';
+
+/** The keys of a user. */
+export interface Keyring {
+  /** The key that signs now. */
+  readonly signer: SignerKey;
+  /** It and those that it replaced: their signatures still count. */
+  readonly known: readonly VerifierKey[];
+}
+
+/** The file of the key in the folder of the configuration. */
+export function keyPath(config: string): string {
+  return join(config, 'key');
+}
+
+/**
+ * The keys in a folder; null if there is none yet.
+ *
+ * @throws {EvidenceError} if the key's file can't be used: others may read it, or it isn't a key.
+ */
+export async function readKeyring(config: string): Promise<Keyring | null> {
+  const path = keyPath(config);
+  const text = readKey(path);
+  if (text === null) return null;
+  let signer: SignerKey;
+  try {
+    signer = parseSignerKey(text.trimEnd(), nodeEd25519);
+  } catch (error) {
+    throw new EvidenceError(`${path} holds no signing key (${messageOf(error)}). ${MEND}`);
+  }
+  return { signer, known: [signer.verifier, ...(await earlierKeys(config, signer.verifier))] };
+}
+
+/** The keys in a folder; makes the first where there is none. */
+export async function openKeyring(config: string): Promise<Keyring> {
+  const found = await readKeyring(config);
+  return found ?? newKey(config);
+}
+
+/**
+ * Makes the first key. It is called `hashtape-` and the first digits of its public key, unless a name is given.
+ *
+ * @throws {EvidenceError} if the name isn't one.
+ */
+export async function newKey(config: string, name?: string): Promise<Keyring> {
+  const signer = generate(name);
+  const path = keyPath(config);
+  privateFolder(path);
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    writeFileSync(draft, `${encodeSignerKey(signer)}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    // Whoever comes second takes the first one's key: a link is never made over a file.
+    linkSync(draft, path);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  const made = await readKeyring(config);
+  if (made === null) throw new EvidenceError(`${path} was deleted while it was made; try again`);
+  return made;
+}
+
+/**
+ * Replaces the key by a new one. The old one signs that, in `rotations` beside it, so that whoever knows it can
+ * follow; its secret is gone afterwards.
+ *
+ * @throws {EvidenceError} if there is no key yet.
+ */
+export async function rotateKey(config: string, name?: string): Promise<Keyring> {
+  const path = keyPath(config);
+  return alone(path, async () => {
+    const old = await readKeyring(config);
+    if (old === null) throw new EvidenceError(`there is no key in ${config} yet: make one first`);
+    const signer = generate(name);
+    const note = signNote(
+      { text: rotationText(old.signer.verifier, signer.verifier), signatures: [] },
+      old.signer,
+      nodeEd25519,
+    );
+    const before = readIfThere(rotationsPath(config)) ?? '';
+    // First that the new key is vouched for: a crash in between leaves the old one in use.
+    await replaceFile(rotationsPath(config), before + encodeNote(note), 0o644);
+    await replaceFile(path, `${encodeSignerKey(signer)}\n`);
+    return { signer, known: [signer.verifier, ...old.known] };
+  });
+}
+
+/** Where it is told which key replaced which. */
+export function rotationsPath(config: string): string {
+  return join(config, 'rotations');
+}
+
+const MEND =
+  'Move it away and a new key is made; what the old one signed is then by an unknown key';
+
+function readKey(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return null;
+  // Windows has no such bits.
+  if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
+    const mode = (stat.mode & 0o777).toString(8).padStart(4, '0');
+    throw new EvidenceError(
+      `${path} is not used: others may read it (mode ${mode}), and then they can sign as you. Run chmod 600 on it if nobody has read it, else make a new key`,
+    );
+  }
+  return readIfThere(path);
+}
+
+function generate(name?: string): SignerKey {
+  const seed = nodeEd25519.generate();
+  const digits = toHex(nodeEd25519.publicKey(seed).subarray(0, 4));
+  return signerKey(name ?? `hashtape-${digits}`, seed, nodeEd25519);
+}
+
+const ROTATION = 'hashtape key rotation';
+
+function rotationText(old: VerifierKey, next: VerifierKey): string {
+  return `${ROTATION}\n${encodeVerifierKey(old)}\n${encodeVerifierKey(next)}\n`;
+}
+
+/** The keys from which signed steps lead to the one in use. A step that isn't right leads nowhere. */
+async function earlierKeys(config: string, current: VerifierKey): Promise<VerifierKey[]> {
+  const { notes } = splitNotes(readIfThere(rotationsPath(config)) ?? '');
+  const earlier: VerifierKey[] = [];
+  let wanted = encodeVerifierKey(current);
+  // The newest step is the last.
+  for (const text of notes.toReversed()) {
+    const old = await rotatedFrom(text, wanted);
+    if (old === undefined) continue;
+    earlier.push(old);
+    wanted = encodeVerifierKey(old);
+  }
+  return earlier;
+}
+
+/** The key that a step replaced, if the step leads to `wanted` and that key signed it. */
+async function rotatedFrom(text: string, wanted: string): Promise<VerifierKey | undefined> {
+  try {
+    const note = parseNote(text);
+    const [title, oldText = '', next, ...rest] = note.text.split('\n');
+    if (title !== ROTATION || next !== wanted || rest.join() !== '') return undefined;
+    const old = parseVerifierKey(oldText);
+    const { ok } = await checkNote(note, [old], nodeEd25519);
+    return ok ? old : undefined;
+  } catch (error) {
+    if (error instanceof EvidenceError) return undefined;
+    throw error;
+  }
+}

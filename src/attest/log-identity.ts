@@ -1,0 +1,40 @@
+/**
+ * Which log a file holds: its first record tells, wherever the file is.
+ *
+ * @module
+ */
+import { isJsonObject, parseRecord, type TranscriptRecord } from '../transcript/index.ts';
+
+/** A log, by its first record. */
+export interface LogIdentity {
+  /** The first record's hash, 64 hex digits. */
+  readonly id: string;
+  /** Whether no other log can begin so: the first record holds an id of the run. */
+  readonly unique: boolean;
+}
+
+/** The log that begins with this record. */
+export function identityOf({ hash, payload }: TranscriptRecord): LogIdentity {
+  if (!isJsonObject(payload)) return { id: hash, unique: false };
+  const { run, id } = payload;
+  // Runs have it in their configuration, catalogues by themselves.
+  const own = isJsonObject(run) ? run['id'] : id;
+  return { id: hash, unique: typeof own === 'string' && own !== '' };
+}
+
+/** The same for a line, with or without its newline; null if it isn't a record. */
+export function identityOfLine(line: string): LogIdentity | null {
+  try {
+    return identityOf(parseRecord(line));
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+const PREFIX = 'hashtape/';
+
+/** What checkpoints call a log. */
+export function originOf(id: string): string {
+  return `${PREFIX}${id}`;
+}

@@ -1,0 +1,112 @@
+/**
+ * What the command keeps of a run beside its transcript: checkpoints, the memory of heads, the folder's catalogue.
+ *
+ * @module
+ */
+import { appendFileSync } from 'node:fs';
+import { type AttestedState, type Attesting } from '../attest/attested-store.ts';
+import { catalogPath, noteRun } from '../attest/catalog.ts';
+import { checkpointPath } from '../attest/checkpoint-file.ts';
+import { HeadMemory } from '../attest/head-memory.ts';
+import { openKeyring } from '../attest/key-file.ts';
+import { originOf } from '../attest/log-identity.ts';
+import { createAttested, openAttested } from '../attest/open.ts';
+import { placesIn } from '../attest/places.ts';
+import { type SignerKey } from '../evidence/index.ts';
+import { type OpenOptions, type TranscriptStore } from '../store/index.ts';
+import { type Io } from './io.ts';
+import { oneLine, problemOf } from './words.ts';
+
+/** The evidence of one run. What can't be kept is said, and the run goes on. */
+export class Keeping {
+  readonly #io: Io;
+  readonly #attesting: Attesting;
+  #last: AttestedState | undefined;
+
+  private constructor(io: Io, signer: SignerKey | undefined) {
+    this.#io = io;
+    const memory = new HeadMemory(placesIn(io.env).state);
+    this.#attesting = {
+      signer,
+      memory,
+      onProblem: (problem) => io.err.line(oneLine(problem)),
+      onState: (state) => this.#note(state),
+    };
+  }
+
+  /** Makes ready; the user's key is made if there is none. */
+  static async of(io: Io, sign: boolean): Promise<Keeping> {
+    if (!sign) return new Keeping(io, undefined);
+    try {
+      const { signer } = await openKeyring(placesIn(io.env).config);
+      return new Keeping(io, signer);
+    } catch (error) {
+      io.err.line(`not signed: ${problemOf(error)}`);
+      return new Keeping(io, undefined);
+    }
+  }
+
+  /** Starts a transcript; throws as `createTranscript` does. */
+  create(path: string): Promise<TranscriptStore> {
+    return createAttested(path, this.#attesting);
+  }
+
+  /** Opens one to go on with; throws as `openTranscript` does. */
+  open(path: string, accept: OpenOptions['accept']): Promise<TranscriptStore> {
+    const options = accept === undefined ? {} : { accept };
+    return openAttested(path, this.#attesting, { ...options, recover: true });
+  }
+
+  /** Says, once the transcript is closed, what would tell this log from any other. */
+  report(): void {
+    const last = this.#last;
+    if (last === undefined) return;
+    const { identity, size, root } = last;
+    const { signer } = this.#attesting;
+    const by = signer === undefined ? 'unsigned' : `signed by ${signer.verifier.name}`;
+    const { err, env } = this.#io;
+    // A terminal's scrollback or a job's log is a copy that no later edit of the file reaches.
+    err.line(`${err.style('quiet', 'evidence ')} ${originOf(identity.id)} ${size} ${root} ${by}`);
+    const summary = env['GITHUB_STEP_SUMMARY'] ?? '';
+    if (summary !== '') this.#summarise(summary, last, by);
+  }
+
+  async #note(state: AttestedState): Promise<void> {
+    this.#last = state;
+    try {
+      await noteRun(state, this.#attesting);
+    } catch (error) {
+      this.#io.err.line(`not in the catalogue of its folder: ${problemOf(error)}`);
+    }
+  }
+
+  /** https://docs.github.com/actions: what is appended to this file is shown with the job. */
+  #summarise(
+    summary: string,
+    { identity, path, size, head, root }: AttestedState,
+    by: string,
+  ): void {
+    const rows = [
+      ['transcript', path],
+      ['log', originOf(identity.id)],
+      ['records', String(size)],
+      ['head', head],
+      ['Merkle root', root],
+      ['key', by],
+    ];
+    const table = rows
+      .map(([name, value]) => `| ${name} | \`${oneLine(value ?? '')}\` |`)
+      .join('\n');
+    try {
+      appendFileSync(summary, `### hashtape\n\n| | |\n| --- | --- |\n${table}\n\n`);
+    } catch (error) {
+      this.#io.err.line(`GITHUB_STEP_SUMMARY can't be written: ${problemOf(error)}`);
+    }
+  }
+}
+
+/** The files beside a transcript that only the command may write. */
+export function ownFiles(realPath: string): readonly string[] {
+  const catalog = catalogPath(realPath);
+  return [realPath, checkpointPath(realPath), catalog, checkpointPath(catalog)];
+}
