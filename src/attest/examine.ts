@@ -5,15 +5,17 @@
  */
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { toHex } from '../evidence/hex.ts';
-import { encodeVerifierKey, type VerifierKey } from '../evidence/index.ts';
+import { fromHex, toHex } from '../evidence/hex.ts';
+import { encodeCheckpoint, encodeVerifierKey, type VerifierKey } from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type Fault, type Verdict } from '../transcript/index.ts';
+import { findAnchors, type Anchor, type Anchors } from './anchors.ts';
 import { type Listed } from './catalog.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault, type EvidenceReason } from './compare.ts';
+import { type FindGitNotes } from './git.ts';
 import { type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
 import { identityOf, originOf, type LogIdentity } from './log-identity.ts';
 import { Roots } from './roots.ts';
@@ -41,6 +43,8 @@ export interface Knowledge {
   readonly required?: Level | undefined;
   /** What the folder's catalogue says of a file; undefined to read no catalogue. */
   readonly listed?: ((path: string) => Promise<Listed | null>) | undefined;
+  /** Finds git notes; undefined to look at no anchors. */
+  readonly findGitNotes?: FindGitNotes | undefined;
 }
 
 /** A verdict with the evidence in it. */
@@ -63,21 +67,25 @@ export class Examination {
   readonly #path: string | undefined;
   readonly #stored: CheckpointFile | null;
   readonly #listed: Listed | null;
+  readonly #anchors: readonly Anchor[];
   readonly #notices: string[] = [];
   readonly #identity: LogIdentity | null;
   readonly #known: KnownHead | null;
 
   private constructor(knowledge: Knowledge, before: Before) {
-    const { path, identity, stored, listed } = before;
+    const { path, identity, stored, listed, found } = before;
+    const { anchors, notices } = found;
     this.#knowledge = knowledge;
     this.#path = path;
     this.#identity = identity;
     this.#stored = stored;
     this.#listed = listed;
+    this.#anchors = anchors;
+    this.#notices.push(...notices);
     const recalled = recall(knowledge.memory, before);
     if (recalled !== null && 'problem' in recalled) this.#notices.push(recalled.problem);
     this.#known = recalled !== null && 'log' in recalled ? recalled : null;
-    wantRoots(this.#roots, { stored, listed, known: this.#known });
+    wantRoots(this.#roots, { stored, listed, anchors, known: this.#known });
   }
 
   /**
@@ -87,11 +95,13 @@ export class Examination {
   static async of(file: string, knowledge: Knowledge): Promise<Examination> {
     const path = regularPath(file);
     if (path === undefined) return new Examination(knowledge, NOTHING);
+    const identity = await identityIn(path);
     return new Examination(knowledge, {
       path,
-      identity: await identityIn(path),
+      identity,
       stored: readCheckpoints(path),
       listed: (await knowledge.listed?.(path)) ?? null,
+      found: await anchorsOf(path, identity, knowledge),
     });
   }
 
@@ -108,26 +118,38 @@ export class Examination {
     const found = isBroken ? undefined : this.#compared(identity, signatures);
     const coverage = this.#coverage(signatures);
     const fault = found ?? chainFault ?? this.#missing(coverage, signatures, verdict.count);
-    this.#look(identity, signatures);
-    const remembered =
-      found === undefined && !isBroken && (await this.#remember(identity, verdict));
-    const examined = {
+    const isSound = found === undefined && !isBroken;
+    this.#look(isSound ? identity : null, signatures);
+    const remembered = isSound && (await this.#remember(identity, verdict));
+    return {
       ...standing,
       ok: fault === undefined,
+      ...(fault === undefined ? {} : { fault: placed(fault) }),
       ...(identity === null ? {} : { origin: originOf(identity.id) }),
       coverage,
       remembered,
       notices: this.#notices,
     };
-    return fault === undefined
-      ? examined
-      : { ...examined, fault: { line: fault.seq + 1, ...fault } };
+  }
+
+  /** What a checkpoint of the records so far says; undefined before the first. */
+  get statement(): string | undefined {
+    const { size, root } = this.#roots;
+    const hash = fromHex(root);
+    if (this.#identity === null || size === 0 || hash === undefined) return undefined;
+    const origin = originOf(this.#identity.id);
+    return encodeCheckpoint({ origin, size, root: hash, extensions: [] });
   }
 
   #compared(identity: LogIdentity | null, { fault }: Signatures): EvidenceFault | undefined {
     if (fault !== undefined) return fault;
-    const stated = { stored: this.#stored, known: this.#known, listed: this.#listed };
-    return compare(this.#roots, { id: identity?.id ?? null, ...stated });
+    return compare(this.#roots, {
+      id: identity?.id ?? null,
+      stored: this.#stored,
+      known: this.#known,
+      listed: this.#listed,
+      anchors: this.#anchors,
+    });
   }
 
   #coverage({ signed }: Signatures): Covered[] {
@@ -143,6 +165,10 @@ export class Examination {
     const known = this.#known;
     if (known !== null && this.#roots.at(known.size) === known.root) {
       coverage.push({ by: 'remembered', records: known.size, since: known.time });
+    }
+    for (const { size, root, who, since } of this.#anchors) {
+      if (this.#roots.at(size) !== root) continue;
+      coverage.push({ by: 'anchored', records: size, who, ...(since ? { since } : {}) });
     }
     return coverage;
   }
@@ -179,9 +205,7 @@ export class Examination {
     }
     if (memory === undefined || identity === null) return;
     if (!identity.unique) {
-      this.#notices.push(
-        'not remembered: its first record has no run id, so another run could begin just so',
-      );
+      this.#notices.push('not remembered: the run has no id, so another could begin just so');
     }
     const before = this.#path === undefined ? null : memory.at(this.#path);
     if (before !== null && 'log' in before && before.log !== identity.id) {
@@ -216,6 +240,7 @@ interface Before {
   readonly identity: LogIdentity | null;
   readonly stored: CheckpointFile | null;
   readonly listed: Listed | null;
+  readonly found: Anchors;
 }
 
 /** What is known of the log; of a file that holds none any more, what is known of its path. */
@@ -224,7 +249,15 @@ function recall(memory: HeadMemory | undefined, { identity, path }: Before): Rec
   return identity === null ? memory.at(path) : memory.recall(identity.id);
 }
 
-const NOTHING: Before = { path: undefined, identity: null, stored: null, listed: null };
+const NO_ANCHORS: Anchors = { anchors: [], notices: [] };
+
+const NOTHING: Before = {
+  path: undefined,
+  identity: null,
+  stored: null,
+  listed: null,
+  found: NO_ANCHORS,
+};
 
 const NONE: Signatures = { signed: [], unknown: [] };
 
@@ -236,12 +269,28 @@ const YIELDING: ReadonlySet<Fault['reason']> = new Set([
   'head_mismatch',
 ]);
 
+/** A fault of the evidence has no line of its own: it is that of the first record that it may concern. */
+function placed(fault: Fault | EvidenceFault): NonNullable<Examined['fault']> {
+  if ('line' in fault) return fault;
+  const { seq, ...rest } = fault;
+  return { seq, line: seq + 1, ...rest };
+}
+
 function regularPath(file: string): string | undefined {
   try {
     return statSync(file).isFile() ? realPath(file) : undefined;
   } catch {
     return undefined; // reading it will tell why
   }
+}
+
+async function anchorsOf(
+  path: string,
+  identity: LogIdentity | null,
+  { findGitNotes }: Knowledge,
+): Promise<Anchors> {
+  if (identity === null || findGitNotes === undefined) return NO_ANCHORS;
+  return findAnchors(path, originOf(identity.id), findGitNotes);
 }
 
 /** Which log it is; null if its first line doesn't say. */

@@ -24,11 +24,11 @@ function line(name: string, words: string, style: Style): string {
 }
 
 function coverWords({ by, records, who, since }: Covered, all: number, noun: string): string {
-  const which =
-    records >= all
-      ? `all ${number(records)} ${noun}`
-      : `the first ${number(records)} of ${number(all)} ${noun}`;
-  const name = who === undefined ? '' : `, by ${oneLine(by === 'signed' ? keyName(who) : who)}`;
+  const some = `the first ${number(records)} of ${number(all)} ${noun}`;
+  const which = records < all ? some : all === 1 ? 'all there is' : `all ${number(all)} ${noun}`;
+  const from = by === 'anchored' ? 'in' : 'by';
+  const name =
+    who === undefined ? '' : `, ${from} ${oneLine(by === 'signed' ? keyName(who) : who)}`;
   const time =
     since === undefined ? '' : `, ${by === 'remembered' ? 'seen' : 'at'} ${timeWords(since)}`;
   return which + name + time;
@@ -75,7 +75,9 @@ export function caveat(
   if (head !== undefined) shown.push('they are those whose head you kept');
   const last = shown.pop() ?? '';
   const list = shown.length === 0 ? last : `${shown.join(', ')}, and ${last}`;
-  return [`Shown: ${list}.`, ...limits(has, all), ...unseen(all)].map(wrapped).join('\n');
+  return [`Shown: ${list}.`, limits(has, all, head !== undefined), ...unseen(all)]
+    .map(wrapped)
+    .join('\n');
 }
 
 function isCovered({ coverage, count: records }: Examined | ExaminedAudit, level: string): boolean {
@@ -85,8 +87,10 @@ function isCovered({ coverage, count: records }: Examined | ExaminedAudit, level
 function limits(
   has: (level: string) => boolean,
   all: readonly (Examined | ExaminedAudit)[],
-): string[] {
+  isKept: boolean,
+): string {
   const words = ['Not shown: that what they say is true.'];
+  if (isKept) return words.join(' ');
   if (!has('signed') && !has('remembered')) {
     words.push(
       'Nor who wrote them: nobody signed them, and whoever can write a file can make one anew.',
@@ -99,6 +103,8 @@ function limits(
     words.push(
       'Nor anything against somebody who can also write your key and your memory of heads.',
     );
+  } else if (has('anchored')) {
+    words.push('Nor that the places it is anchored in were out of the reach of who wrote it.');
   }
   if (!has('remembered')) {
     words.push(
@@ -107,7 +113,7 @@ function limits(
         : 'Keep the 64 digits after `head` elsewhere, and give them to a later verify: --head DIGITS.',
     );
   }
-  return [words.join(' ')];
+  return words.join(' ');
 }
 
 function unseen(all: readonly (Examined | ExaminedAudit)[]): string[] {

@@ -6,6 +6,7 @@
 import { InvalidArgumentError } from 'commander';
 import { lookUp } from '../attest/catalog.ts';
 import { type Knowledge, type Level } from '../attest/examine.ts';
+import { gitNotes } from '../attest/git.ts';
 import { HeadMemory } from '../attest/head-memory.ts';
 import { readKeyring } from '../attest/key-file.ts';
 import { placesIn } from '../attest/places.ts';
@@ -30,7 +31,13 @@ export async function knowledgeOf(
   } catch (error) {
     io.err.line(`your own key is not used: ${problemOf(error)}`);
   }
-  return { keys: [...keys.values()], memory: new HeadMemory(state), required, listed: lookUp() };
+  return {
+    keys: [...keys.values()],
+    memory: new HeadMemory(state),
+    required,
+    listed: lookUp(),
+    findGitNotes: gitNotes(),
+  };
 }
 
 /** A key on the command line. */

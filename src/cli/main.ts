@@ -35,6 +35,12 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<CommandM
   ],
   verify: ['check that transcripts are what was written', () => import('./verify.ts')],
   show: ['read a transcript in the terminal', () => import('./show.ts')],
+  checkpoint: [
+    'sign how a transcript stands, and take that elsewhere',
+    () => import('./checkpoint.ts'),
+  ],
+  key: ['the key that signs checkpoints: show, new, rotate', () => import('./key.ts')],
+  heads: ['what was seen of each transcript: list, forget', () => import('./heads.ts')],
 };
 
 const EXAMPLES = `
