@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { existsSync, renameSync } from 'node:fs';
 import {
   createTranscript,
   openTranscript,
@@ -14,7 +15,8 @@ import { readRecords } from '../store/read.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
 import { AttestedStore, recalled, type Attesting, type Begun } from './attested-store.ts';
-import { readCheckpoints } from './checkpoint-file.ts';
+import { anchorsPath } from './anchors.ts';
+import { checkpointPath, readCheckpoints } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
 import { identityOf, type LogIdentity } from './log-identity.ts';
 import { Roots } from './roots.ts';
@@ -31,7 +33,22 @@ export async function createAttested(
 ): Promise<AttestedStore> {
   refuseUnsynced(options);
   const store = await createTranscript(path, options);
-  return new AttestedStore(store, realPath(pathText(path)), attesting);
+  try {
+    const real = realPath(pathText(path));
+    for (const old of [checkpointPath(real), anchorsPath(real)]) setAside(old);
+    return new AttestedStore(store, real, attesting);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Keeps under another name what was said of the log that was here before: it would be wrong of the new one. */
+function setAside(path: string): void {
+  if (!existsSync(path)) return;
+  let k = 1;
+  while (existsSync(`${path}.old-${k}`)) k += 1;
+  renameSync(path, `${path}.old-${k}`);
 }
 
 /**

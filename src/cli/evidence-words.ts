@@ -55,7 +55,7 @@ export const EVIDENCE_MEANINGS: Readonly<Record<EvidenceReason, string>> = {
   bad_signature:
     'The checkpoint was changed after it was signed, or is damaged. By itself that says nothing about the records.',
   root_mismatch:
-    'The records and the checkpoint beside them are not of one history: one of the two was rewritten or exchanged.',
+    'The records and the checkpoint beside them are not of one history: one of the two was rewritten or exchanged. If a new run took the place of an old one, move the old FILE.checkpoint away.',
   unknown_key: 'The records hold. Whose key it is, you have to know from elsewhere.',
   not_covered: 'The records hold. What --require asks for is not there.',
 };
