@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf } from '../store/store-errors.ts';
+import { codeOf, messageOf } from '../store/store-errors.ts';
 import {
   canonicalJson,
   isJsonObject,
@@ -65,7 +65,7 @@ export class HeadMemory {
 
   /** What is known of the log that was last seen at a path. */
   at(path: string): Recalled {
-    const { log } = parse(readIfThere(this.#pathPath(path)) ?? '{}');
+    const log = this.#logAt(path);
     if (!isHash(log)) return null;
     const known = this.recall(log);
     // Since then it may have been seen elsewhere.
@@ -117,25 +117,37 @@ export class HeadMemory {
     });
   }
 
+  #logAt(path: string): JsonValue | undefined {
+    try {
+      return parse(readIfThere(this.#pathPath(path)) ?? '{}')['log'];
+    } catch {
+      // What is known of the log itself says what is wrong with the memory.
+      return undefined;
+    }
+  }
+
   #names(): readonly string[] {
     try {
       return readdirSync(this.#heads)
         .filter((name) => /^[0-9a-f]{64}\.json$/.test(name))
         .toSorted();
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return [];
+      if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return [];
       throw error;
     }
   }
 
   #read(path: string): Recalled {
-    const text = readIfThere(path);
-    if (text === null) return null;
-    return (
-      headIn(parse(text)) ?? {
-        problem: `what was known of this log can't be read: ${path} is damaged. Delete it to begin anew`,
-      }
-    );
+    try {
+      const text = readIfThere(path);
+      if (text === null) return null;
+      const head = headIn(parse(text));
+      if (head !== null) return head;
+      const problem = `what was known of this log can't be read: ${path} is damaged. Delete it to begin anew`;
+      return { problem };
+    } catch (error) {
+      return { problem: `what is known of this log can't be read: ${messageOf(error)}` };
+    }
   }
 
   #headPath(log: string): string {

@@ -43,7 +43,7 @@ export async function examineAudit(
   const recalled = memory.recall(log);
   if (recalled !== null && 'problem' in recalled) return bare(verdict, [recalled.problem]);
   const fault =
-    (recalled === null ? undefined : await judge(path, verdict, recalled)) ??
+    (recalled === null ? undefined : await compared(path, verdict, recalled)) ??
     uncovered(verdict, recalled, required);
   if (fault !== undefined) return faulty(verdict, fault);
   const notices = await remember(memory, recalled, { log, path, verdict });
@@ -79,7 +79,7 @@ function faulty(verdict: AuditVerdict, fault: AuditEvidenceFault): ExaminedAudit
   return { ...bare(verdict, []), ok: false, detail: fault.detail, fault };
 }
 
-async function judge(
+async function compared(
   path: string,
   { count, head }: AuditVerdict,
   { size, root, time }: KnownHead,

@@ -13,6 +13,7 @@ import { Examination } from '../attest/examine.ts';
 import { addGitNote, GitError } from '../attest/git.ts';
 import { openKeyring } from '../attest/key-file.ts';
 import { placesIn } from '../attest/places.ts';
+import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import { encodeNote, signNote, type Note, type SignerKey } from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
@@ -72,8 +73,10 @@ async function checkpoint(file: string, flags: Flags, io: Io): Promise<void> {
 async function statementOf(file: string, io: Io): Promise<string> {
   const knowledge = await knowledgeOf(io, [], undefined);
   const examination = await Examination.of(file, knowledge);
-  const { verdict, problem } = await judge(file, () =>
-    plainly(createVerifier({ allowOpen: true }, examination.onRecord)),
+  const { verdict, problem } = await judge(file, (isAudit) =>
+    plainly(
+      isAudit ? createAuditVerifier() : createVerifier({ allowOpen: true }, examination.onRecord),
+    ),
   );
   const name = oneLine(file);
   if (problem !== undefined) throw new CommandError(`${name}: ${problem}`);

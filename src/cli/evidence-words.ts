@@ -117,7 +117,8 @@ function limits(
 }
 
 function unseen(all: readonly (Examined | ExaminedAudit)[]): string[] {
-  const words = new Set(all.flatMap((one) => ('log' in one && one.unseen ? [one.unseen] : [])));
+  const bare = all.filter((one) => !isCovered(one, 'remembered'));
+  const words = new Set(bare.flatMap((one) => ('log' in one && one.unseen ? [one.unseen] : [])));
   return [...words].map((each) => `Audit logs: ${each}.`);
 }
 
