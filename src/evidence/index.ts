@@ -42,6 +42,16 @@ export {
 } from './note-signature.ts';
 export { encodeNote, parseNote, type Note, type NoteSignature } from './note.ts';
 export {
+  checkPolicy,
+  parsePolicy,
+  policyKeys,
+  type Policy,
+  type PolicyGroup,
+  type PolicyLog,
+  type PolicyVerdict,
+  type PolicyWitness,
+} from './policy.ts';
+export {
   checkTlogProof,
   encodeTlogProof,
   parseTlogProof,
