@@ -58,3 +58,13 @@ export {
   type ProofVerdict,
   type TlogProof,
 } from './tlog-proof.ts';
+export {
+  encodeAddCheckpoint,
+  encodeCosignatures,
+  encodeTreeSize,
+  parseAddCheckpoint,
+  parseCosignatures,
+  parseTreeSize,
+  TREE_SIZE_TYPE,
+  type AddCheckpoint,
+} from './witness.ts';
