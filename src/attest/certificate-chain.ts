@@ -54,6 +54,7 @@ export function chainFault(
 const ID = {
   subjectKeyId: '2.5.29.14',
   keyUsage: '2.5.29.15',
+  subjectAltName: '2.5.29.17',
   basicConstraints: '2.5.29.19',
   certificatePolicies: '2.5.29.32',
   extendedKeyUsage: '2.5.29.37',

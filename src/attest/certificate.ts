@@ -108,7 +108,9 @@ export function isSameName(left: Uint8Array, right: Uint8Array): boolean {
 
 /** Whom it is for, on one line. */
 export function subjectName({ x509 }: Certificate): string {
-  return x509.subject.replaceAll('\n', ', ');
+  // Node's types don't say that an empty name is undefined.
+  const name: string | undefined = x509.subject;
+  return name?.replaceAll('\n', ', ') ?? 'a certificate without a name';
 }
 
 function spell(name: Uint8Array): string {

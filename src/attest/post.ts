@@ -20,7 +20,7 @@ export type PostAnswer =
 /** An answer that is longer is none: the largest that is expected is a token with its certificates. */
 const MAX_ANSWER = 100_000;
 
-/** Sends `body` to an http or https URL. It doesn't throw, and follows no redirection. */
+/** Sends `body` to an http or https URL. It follows no redirection, and nothing that comes back makes it throw. */
 export async function post(
   url: string,
   type: string,
@@ -55,6 +55,12 @@ export function shown(body: Uint8Array): string {
     .replaceAll(/[\p{C}\p{Z}]+/gu, ' ')
     .trim()
     .slice(0, 200);
+}
+
+/** Why a status that isn't 200 is no answer, in words. */
+export function refusal(status: number, body: Uint8Array): string {
+  if (status >= 300 && status < 400) return 'it sends you to another address: give that one';
+  return shown(body) || 'it said nothing more';
 }
 
 /** The URL isn't repeated: it may have a password in it. */

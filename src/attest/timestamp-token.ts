@@ -187,10 +187,11 @@ function readAttributes(reader: DerReader): Map<string, DerElement> {
 export function readAlgorithm(reader: DerReader): string {
   const algorithm = reader.inside();
   const id = algorithm.oid();
-  const parameters = algorithm.optional(TAG.null);
-  algorithm.end();
-  if (parameters === undefined || parameters.content.length === 0) return id;
-  throw new EvidenceError('DER: a null is badly written');
+  const [parameters, ...more] = algorithm.all();
+  if (parameters === undefined) return id;
+  const isNull = parameters.tag === TAG.null && parameters.content.length === 0;
+  if (isNull && more.length === 0) return id;
+  throw new EvidenceError(`timestamp: algorithm ${id} with parameters isn't known here`);
 }
 
 function requireOid(id: string, needed: string, what: string): void {

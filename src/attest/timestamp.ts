@@ -6,7 +6,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { der, TAG } from '../evidence/der.ts';
 import { readTrustStore } from './certificate.ts';
-import { post, type PostOptions, shown } from './post.ts';
+import { post, type PostOptions, refusal } from './post.ts';
 import { verifyTimestamp } from './timestamp-verify.ts';
 
 /** Who is asked for a timestamp. */
@@ -47,9 +47,7 @@ export async function requestTimestamp(
   const answer = await post(url, 'application/timestamp-query', query, authority);
   if (answer.status === undefined) return { outcome: 'unreachable', detail: answer.detail };
   const { status, body } = answer;
-  if (status !== 200) {
-    return { outcome: 'refused', status, detail: shown(body) || 'it said nothing more' };
-  }
+  if (status !== 200) return { outcome: 'refused', status, detail: refusal(status, body) };
   const verdict = verifyTimestamp(body, data, { trusted, nonce });
   if (!verdict.ok) return { outcome: 'refused', status, detail: verdict.detail };
   const { time, authority: name } = verdict;

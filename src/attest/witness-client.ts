@@ -10,7 +10,7 @@ import { type VerifierKey } from '../evidence/note-key.ts';
 import { checkNote } from '../evidence/note-signature.ts';
 import { type Note, type NoteSignature } from '../evidence/note.ts';
 import { encodeAddCheckpoint, parseCosignatures, parseTreeSize } from '../evidence/witness.ts';
-import { post, type PostOptions, shown } from './post.ts';
+import { post, type PostOptions, refusal, shown } from './post.ts';
 
 /** Who is asked. */
 export interface WitnessAddress {
@@ -84,8 +84,8 @@ async function ask(
   if (answer.status === undefined) return { outcome: 'unreachable', detail: answer.detail };
   if (answer.status === 200) return accept(note, key, answer.body);
   if (answer.status === 409) return conflict(answer.body, oldSize, size);
-  const detail = shown(answer.body) || 'it said nothing more';
-  return { outcome: 'refused', status: answer.status, detail };
+  const { status } = answer;
+  return { outcome: 'refused', status, detail: refusal(status, answer.body) };
 }
 
 async function accept(note: Note, key: VerifierKey, body: Uint8Array): Promise<CosignOutcome> {

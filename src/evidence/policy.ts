@@ -81,8 +81,9 @@ export interface PolicyVerdict {
 }
 
 /**
- * Whether a checkpoint of `origin` with these checked signatures satisfies the policy. A policy without logs is
- * for who knows the log from elsewhere: add it to `logs`, or nothing satisfies the policy.
+ * Whether a checkpoint of `origin` with these checked signatures satisfies the policy. A note that isn't `ok` to
+ * `checkNote` shouldn't come this far. A policy without logs is for who knows the log from elsewhere: add it to
+ * `logs`, or nothing satisfies the policy.
  */
 export function checkPolicy(
   policy: Policy,

@@ -23,6 +23,7 @@ import {
 export interface Answer {
   readonly status: number;
   readonly type?: string;
+  readonly location?: string;
   readonly body: string | Uint8Array;
 }
 
@@ -120,10 +121,15 @@ export async function serve(
       const body = Buffer.concat(chunks);
       const { method = '', url: path = '', headers } = request;
       requests.push({ method, path, type: headers['content-type'] ?? '', body });
-      void Promise.resolve(answer(body)).then(({ status, type = 'text/plain', body: said }) => {
-        response.writeHead(status, { 'content-type': type });
-        response.end(said);
-      });
+      void Promise.resolve(answer(body)).then(
+        ({ status, type = 'text/plain', location, body: said }) => {
+          response.writeHead(status, {
+            'content-type': type,
+            ...(location === undefined ? {} : { location }),
+          });
+          response.end(said);
+        },
+      );
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -77,6 +77,13 @@ function issuerOf({ pem }: Signer): Uint8Array {
   return parseCertificate(certificateOf(pem)).issuer;
 }
 
+/** A certificate whose key is of a kind that doesn't exist. */
+function strange({ pem }: { pem: string }): Buffer {
+  const copy = Buffer.from(certificateOf(pem));
+  copy[copy.indexOf(bytes('2a8648ce3d0201')) + 6] = 9;
+  return copy;
+}
+
 /** Where a change of one bit, of every bit or of every ninth, leaves a token that holds. */
 function uncovered(response: Uint8Array, trusted: string, step: number): number[] {
   const found = new Set<number>();
@@ -404,6 +411,22 @@ describe.skipIf(!usable)(`tokens made with OpenSSL${needs}`, () => {
         /of a kind that isn't known/,
         'stricter',
       ],
+      [
+        'a signature algorithm with parameters',
+        () => ({ signatureAlgorithm: algorithm('1.2.840.113549.1.1.10', der(TAG.sequence)) }),
+        /1\.2\.840\.113549\.1\.1\.10 with parameters isn't known here/,
+        'stricter',
+      ],
+      [
+        'a null that is not empty',
+        () => ({ signatureAlgorithm: algorithm(ECDSA_SHA256, bytes('050100')) }),
+        /with parameters isn't known/,
+      ],
+      [
+        'two parameters',
+        () => ({ signatureAlgorithm: algorithm(ECDSA_SHA256, NULL, NULL) }),
+        /with parameters isn't known/,
+      ],
       ['an empty signature', () => ({ signature: new Uint8Array(0) }), /its signature is wrong/],
       ['another signature', () => ({ signature: new Uint8Array(70).fill(0x30) }), /is wrong/],
       ['no signer', () => ({ signers: 0 }), /tag 0x30 is missing/],
@@ -592,6 +615,39 @@ describe.skipIf(!usable)(`tokens made with OpenSSL${needs}`, () => {
       const signature = new Uint8Array(64);
       const response = token(withKey(issued), DATA, { signature });
       expect(detail(check(response))).toMatch(/its signature is wrong/);
+    });
+
+    test('without a name holds, and one may be among those that lead to it', () => {
+      const { key } = shop.issue('nameless', root);
+      shop.openssl('req', '-new', '-config', 'req.cnf', '-key', key, '-subj', '/', '-out', 'req');
+      shop.write('ext', `${TSA}\nsubjectAltName=critical,DNS:tsa.example\n`);
+      const signing = `x509 -req -in req -CA ${root.certificate} -CAkey ${root.key} -days 9 -extfile ext`;
+      shop.openssl(...signing.split(' '), '-out', 'nameless.pem');
+      const nameless = {
+        pem: shop.read('nameless.pem').toString(),
+        keyPem: shop.read(key).toString(),
+      };
+      const now = new Date(Date.now() + 60_000);
+      const at = time(`${now.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`);
+      const response = token(nameless, DATA, { time: at });
+      const verdict = verifyTimestamp(response, DATA, { trusted: root.pem });
+      expect(verdict).toMatchObject({ ok: true, authority: 'a certificate without a name' });
+      expect(shop.verify(response, DATA, root.pem, now.getTime() / 1000)).toBe(true);
+      expect(readTrustStore(root.pem + nameless.pem).others).toHaveLength(1);
+    });
+
+    test('with a key of a kind that nobody knows does not hold, nor what it would lead to', () => {
+      const middle = shop.issue('between', root, { extensions: CA });
+      const last = shop.issue('last', middle);
+      const certificates = [certificateOf(last.pem), strange(middle)];
+      expect(detail(check(token(withKey(last), DATA, { certificates })))).toMatch(
+        /nothing that is/,
+      );
+      const own = strange(signer);
+      const parts = { certificates: [own], ess: [essV2(own)] };
+      expect(detail(check(token(signer, DATA, parts)))).toMatch(/its signature is wrong/);
+      const pem = `-----BEGIN CERTIFICATE-----\n${strange(root).toString('base64')}\n-----END CERTIFICATE-----\n`;
+      expect(() => readTrustStore(pem)).toThrow(EvidenceError);
     });
 
     test('in circles is not followed for ever', () => {

@@ -118,7 +118,7 @@ describe.skipIf(!usable)(`an authority made with OpenSSL${needs}`, () => {
     [200, '', /^DER: /],
     [200, '<html>', /^DER: /],
     [404, 'no such page', /^no such page$/],
-    [302, '', /^it said nothing more$/],
+    [302, '', /^it sends you to another address: give that one$/],
     [500, '\u0007', /^it said nothing more$/],
   ])('with status %i and %j is no authority', async (status, body, words) => {
     answer = () => ({ status, body });

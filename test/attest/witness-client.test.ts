@@ -320,21 +320,31 @@ describe('a witness that lies', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test.each([301, 307, 400, 403, 404, 422, 429, 500, 503])(
-    'with status %i refuses',
-    async (status) => {
-      answer = () => ({ status, body: `because\u001b[31m\r\n  of ${'x'.repeat(500)}` });
-      const outcome = await ask(request);
-      if (outcome.outcome !== 'refused') throw new Error(outcome.outcome);
-      expect(outcome.status).toBe(status);
-      expect(outcome.detail).toMatch(/^because \[31m of x+$/);
-      expect(outcome.detail.length).toBeLessThanOrEqual(200);
-      answer = () => ({ status, body: '' });
-      expect(await ask(request)).toMatchObject({ status, detail: 'it said nothing more' });
-      expect(server.requests).toHaveLength(2);
-    },
-  );
+  test.each([201, 400, 403, 404, 422, 429, 500, 503])('with status %i refuses', async (status) => {
+    answer = () => ({ status, body: `because\u001b[31m\r\n  of ${'x'.repeat(500)}` });
+    const outcome = await ask(request);
+    if (outcome.outcome !== 'refused') throw new Error(outcome.outcome);
+    expect(outcome.status).toBe(status);
+    expect(outcome.detail).toMatch(/^because \[31m of x+$/);
+    expect(outcome.detail.length).toBeLessThanOrEqual(200);
+    answer = () => ({ status, body: '' });
+    expect(await ask(request)).toMatchObject({ status, detail: 'it said nothing more' });
+    expect(server.requests).toHaveLength(2);
+  });
 });
+
+test.each([301, 302, 307, 308])(
+  'a witness that sends us elsewhere (%i) is not followed',
+  async (status) => {
+    answer = () => ({ status, location: `${server.url}/else`, body: 'moved' });
+    expect(await ask(log.request(9))).toEqual({
+      outcome: 'refused',
+      status,
+      detail: 'it sends you to another address: give that one',
+    });
+    expect(server.requests).toHaveLength(1);
+  },
+);
 
 describe('a witness that is not there', () => {
   const request = log.request(9);
