@@ -24,6 +24,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { editPayload } from '../../src/testing/tamper.ts';
+import { type Draft } from '../../src/transcript/index.ts';
 import { bareEnv, execute, MAIN, type Executed } from './script.ts';
 
 let base: string;
@@ -96,13 +97,14 @@ function cut(name: string, n: number): void {
   );
 }
 
+const edit = (payload: Draft['payload']): Draft['payload'] => ({
+  ...payload,
+  content: 'It is 43.',
+});
+
 /** Changes what a record says and makes all hashes right again. */
 function rewrite(name: string, seq: number): void {
-  const edit = (payload: object): object => ({ ...payload, content: 'It is 43.' });
-  writeFileSync(
-    at(name),
-    editPayload(readFileSync(at(name)), seq, edit as never, { rehash: true }),
-  );
+  writeFileSync(at(name), editPayload(readFileSync(at(name)), seq, edit, { rehash: true }));
 }
 
 function swap(a: string, b: string): void {
