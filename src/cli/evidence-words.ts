@@ -19,7 +19,8 @@ export function evidenceLines(examined: Examined | ExaminedAudit, style: Style):
   ];
 }
 
-function line(name: string, words: string, style: Style): string {
+/** A line of evidence below what it is of. */
+export function line(name: string, words: string, style: Style): string {
   return `       ${style('quiet', name.padEnd(10))} ${words}`;
 }
 
@@ -35,7 +36,7 @@ function coverWords({ by, records, who, since }: Covered, all: number, noun: str
 }
 
 /** A key's name and ID: the rest of it is long, and `hashtape key show` has it. */
-function keyName(vkey: string): string {
+export function keyName(vkey: string): string {
   return vkey.split('+', 2).join('+');
 }
 
@@ -117,7 +118,8 @@ function unseen(all: readonly (Examined | ExaminedAudit)[]): string[] {
 
 const WIDTH = 80;
 
-function wrapped(text: string): string {
+/** Text in lines of up to 80 characters. */
+export function wrapped(text: string): string {
   let lines = '';
   let room = 0;
   for (const word of text.split(' ')) {

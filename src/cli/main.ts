@@ -35,6 +35,8 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<CommandM
   ],
   verify: ['check that transcripts are what was written', () => import('./verify.ts')],
   show: ['read a transcript in the terminal', () => import('./show.ts')],
+  prove: ['put one record into a file that proves it without the rest', () => import('./prove.ts')],
+  check: ['check such a proof, without the transcript', () => import('./check.ts')],
 };
 
 const EXAMPLES = `

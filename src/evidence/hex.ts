@@ -23,6 +23,17 @@ export function fromHex(text: string): Uint8Array | undefined {
   return bytes;
 }
 
+/** Reads a hash's 64 lower-case hex digits, as characters in bytes, into 32 bytes; false if they aren't ones. */
+export function readHexHash(bytes: Uint8Array, at: number, into: Uint8Array): boolean {
+  for (let i = 0; i < 32; i += 1) {
+    const high = digit(bytes[at + 2 * i] ?? 0);
+    const low = digit(bytes[at + 2 * i + 1] ?? 0);
+    if (high < 0 || low < 0) return false;
+    into[i] = high * 16 + low;
+  }
+  return true;
+}
+
 /** What a lower-case hex digit stands for; negative for any other character. */
 function digit(unit: number): number {
   if (unit >= 0x30 && unit <= 0x39) return unit - 0x30;
