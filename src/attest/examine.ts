@@ -14,7 +14,7 @@ import { type Fault, type Verdict } from '../transcript/index.ts';
 import { type Listed } from './catalog.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault, type EvidenceReason } from './compare.ts';
-import { type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
+import { knownOf, type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
 import { identityOf, originOf, type LogIdentity } from './log-identity.ts';
 import { Roots } from './roots.ts';
 import { checkSignatures, type Signatures } from './signatures.ts';
@@ -66,6 +66,8 @@ export class Examination {
   readonly #notices: string[] = [];
   readonly #identity: LogIdentity | null;
   readonly #known: KnownHead | null;
+  /** Whether what was known of it can't be read: that isn't written over. */
+  readonly #isDamaged: boolean = false;
 
   private constructor(knowledge: Knowledge, before: Before) {
     const { path, identity, stored, listed } = before;
@@ -75,8 +77,11 @@ export class Examination {
     this.#stored = stored;
     this.#listed = listed;
     const recalled = recall(knowledge.memory, before);
-    if (recalled !== null && 'problem' in recalled) this.#notices.push(recalled.problem);
-    this.#known = recalled !== null && 'log' in recalled ? recalled : null;
+    this.#known = knownOf(recalled);
+    if (recalled !== null && 'problem' in recalled) {
+      this.#isDamaged = true;
+      this.#notices.push(recalled.problem);
+    }
     wantRoots(this.#roots, { stored, listed, known: this.#known });
   }
 
@@ -109,8 +114,8 @@ export class Examination {
     const coverage = this.#coverage(signatures);
     const fault = found ?? chainFault ?? this.#missing(coverage, signatures, verdict.count);
     this.#look(identity, signatures);
-    const remembered =
-      found === undefined && !isBroken && (await this.#remember(identity, verdict));
+    const isToBe = !this.#isDamaged && this.#isTrusted(fault);
+    const remembered = isToBe && (await this.#remember(identity, verdict));
     const examined = {
       ...standing,
       ok: fault === undefined,
@@ -174,20 +179,30 @@ export class Examination {
     if (unknown.length > 0) {
       this.#notices.push(`signed by an unknown key: ${unknown.join(', ')}`);
     }
-    if (this.#stored?.torn === true) {
+    const { torn = false, problem } = this.#stored ?? {};
+    if (torn)
       this.#notices.push('the last checkpoint beside it is unfinished, as a crash leaves it');
-    }
+    if (problem !== undefined) this.#notices.push(`its checkpoints can't be read: ${problem}`);
     if (memory === undefined || identity === null) return;
     if (!identity.unique) {
       this.#notices.push(
         'not remembered: its first record has no run id, so another run could begin just so',
       );
     }
-    const before = this.#path === undefined ? null : memory.at(this.#path);
-    if (before !== null && 'log' in before && before.log !== identity.id) {
+    const before = this.#path === undefined ? null : knownOf(memory.at(this.#path));
+    if (before !== null && before.log !== identity.id) {
       const { log, size, time } = before;
       this.#notices.push(`another log was seen here at ${time}: ${log}, ${size} records`);
     }
+  }
+
+  /** A log that isn't what it must be could be a forged one: what it should have been would then be called wrong. */
+  #isTrusted(fault: Examined['fault'] | EvidenceFault | undefined): boolean {
+    if (fault === undefined) return true;
+    const { reason } = fault;
+    // What must be remembered is so from its first sight on.
+    if (reason === 'not_covered') return this.#knowledge.required === 'remembered';
+    return reason === 'not_sealed' || reason === 'torn_tail';
   }
 
   async #remember(identity: LogIdentity | null, { count, sealed }: Verdict): Promise<boolean> {
@@ -201,8 +216,9 @@ export class Examination {
       await syncFile(path);
       const { root } = this.#roots;
       const seen = { log: identity.id, size: count, root, sealed, path, by: 'verifier' as const };
-      await memory.remember(seen, known);
-      return true;
+      if (await memory.remember(seen, known)) return true;
+      // Somebody else has seen it meanwhile, and perhaps more of it.
+      return (knownOf(memory.recall(identity.id))?.size ?? 0) >= count;
     } catch (error) {
       this.#notices.push(`not remembered: ${messageOf(error)}`);
       return false;

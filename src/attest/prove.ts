@@ -177,9 +177,8 @@ function uncovered(
   if (last !== undefined && Number(last) < seq) {
     return new ProveError(`${location}: there is no record ${seq}: the last is record ${last}`);
   }
-  if (stored?.damage !== undefined) {
-    return broken(location, `its checkpoints are damaged (${stored.damage})`);
-  }
+  const bad = stored?.damage ?? stored?.problem;
+  if (bad !== undefined) return broken(location, `its checkpoints can't be used (${bad})`);
   const torn = last === undefined ? '; its last line is unfinished, as a crash leaves it' : '';
   return new ProveError(
     `${location}: no checkpoint covers record ${seq}${torn}. \`hashtape checkpoint ${location}\` makes one`,
