@@ -4,8 +4,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nodeFileSystem } from '../store/filesystem.ts';
@@ -47,8 +46,7 @@ export async function replaceFile(
   const folder = privateFolder(path);
   const draft = `${path}.${randomUUID()}`;
   try {
-    // Not in this thread: waiting for the disk would stop the run.
-    await writeFile(draft, content, { mode, flag: 'wx', flush: true });
+    writeFileSync(draft, content, { mode, flag: 'wx', flush: true });
     renameSync(draft, path);
   } finally {
     rmSync(draft, { force: true });

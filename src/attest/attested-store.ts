@@ -53,8 +53,12 @@ export interface Begun {
 
 /** So many records may be without a checkpoint. */
 const EVERY = 256;
-/** … or more, where they come by the thousand a second: a statement takes milliseconds and several syncs. */
-const PAUSE_MS = 100;
+/**
+ * … or more, where they come by the hundred a second: a statement takes several milliseconds and syncs, of which no
+ * more than a hundredth of the time is to be lost.
+ */
+const PAUSE_MS = 1000;
+
 /** So many hashes of records wait for a sync. */
 const MAX_FRESH = 4096;
 

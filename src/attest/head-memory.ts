@@ -106,10 +106,10 @@ export class HeadMemory {
         ? { ...known, path: seen.path }
         : { ...seen, time, since: known?.since ?? time };
       await replaceFile(path, `${canonicalJson({ ...head, version: VERSION })}\n`);
-      if (this.#logAt(seen.path) !== seen.log) {
-        const place = canonicalJson({ log: seen.log, path: seen.path });
-        await replaceFile(this.#pathPath(seen.path), `${place}\n`);
-      }
+      await replaceFile(
+        this.#pathPath(seen.path),
+        `${canonicalJson({ log: seen.log, path: seen.path })}\n`,
+      );
       return true;
     });
   }
