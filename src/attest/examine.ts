@@ -137,10 +137,11 @@ export class Examination {
 
   #coverage({ signed }: Signatures): Covered[] {
     const coverage: Covered[] = [];
-    const newest = signed.findLast(
-      ({ key, checkpoint: { size, root } }) =>
-        key.kind === 'ed25519' && this.#roots.at(size) === toHex(root),
-    );
+    const [newest] = signed
+      .filter(({ key: { kind }, checkpoint: { size, root } }) => {
+        return kind === 'ed25519' && this.#roots.at(size) === toHex(root);
+      })
+      .toSorted((one, other) => other.checkpoint.size - one.checkpoint.size);
     if (newest !== undefined) {
       const { key, checkpoint } = newest;
       coverage.push({ by: 'signed', records: checkpoint.size, who: encodeVerifierKey(key) });

@@ -140,7 +140,7 @@ export class HeadMemory {
         .filter((name) => /^[0-9a-f]{64}\.json$/.test(name))
         .toSorted();
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return [];
+      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
       throw error;
     }
   }
