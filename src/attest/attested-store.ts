@@ -54,10 +54,11 @@ export interface Begun {
 /** So many records may be without a checkpoint. */
 const EVERY = 256;
 /**
- * … or more, where they come by the hundred a second: a statement takes several milliseconds and syncs, of which no
- * more than a hundredth of the time is to be lost.
+ * … or more, where they come by the thousand: a statement takes several milliseconds and syncs, so there is one a
+ * second in the long run, and a few more at first.
  */
 const PAUSE_MS = 1000;
+const AHEAD_MS = 4000;
 
 /** So many hashes of records wait for a sync. */
 const MAX_FRESH = 4096;
@@ -84,7 +85,7 @@ export class AttestedStore implements TranscriptStore {
   readonly #lost = new Set<string>();
   /** One statement after the other: syncs may overlap. It never rejects. */
   #stating: Promise<void> = Promise.resolve();
-  /** When the next may be made: never while one is. */
+  /** When the next would be due if there were one each second. */
   #next = 0;
   #closing: Promise<void> | undefined;
 
@@ -126,11 +127,7 @@ export class AttestedStore implements TranscriptStore {
     const state = this.#due(false);
     await syncing;
     this.#durable = Math.max(this.#durable, count);
-    if (state === undefined) return;
-    const isWaitedFor = this.#isNew || state.sealed;
-    const stated = this.#state(state);
-    // Between its beginning and its end, a run doesn't wait for its evidence.
-    if (isWaitedFor) await stated;
+    if (state !== undefined) await this.#state(state);
   }
 
   read(): AsyncIterable<Uint8Array> {
@@ -178,7 +175,7 @@ export class AttestedStore implements TranscriptStore {
     const { count, hash: head, sealed } = this.#store.head;
     this.#grow();
     const { size } = this.#roots;
-    const isMuch = size - this.#attested >= EVERY && performance.now() >= this.#next;
+    const isMuch = size - this.#attested >= EVERY && performance.now() > this.#next - AHEAD_MS;
     const isDue = closed || this.#isNew || sealed || isMuch;
     // An append that isn't done yet has moved the head, and may be taken back.
     if (!isDue || identity === undefined || size !== count) return undefined;
@@ -187,11 +184,8 @@ export class AttestedStore implements TranscriptStore {
 
   /** States what is on the disk by now. */
   #state(state: AttestedState): Promise<void> {
-    this.#next = Infinity;
-    this.#stating = this.#stating.then(async () => {
-      await this.#attest(state);
-      this.#next = performance.now() + PAUSE_MS;
-    });
+    this.#next = Math.max(this.#next, performance.now()) + PAUSE_MS;
+    this.#stating = this.#stating.then(() => this.#attest(state));
     return this.#stating;
   }
 
