@@ -49,13 +49,7 @@ export async function proveRecord(
   if (!Number.isSafeInteger(seq) || seq < 0) {
     throw new ProveError(`there is no record ${seq}: records are numbered from 0`);
   }
-  // Opening a pipe could wait for ever.
-  if (nodeFileSystem.stat(location)?.regular === false) {
-    throw new ProveError(`${location}: it is no plain file; name a transcript`);
-  }
-  const file = await nodeFileSystem.open(location, constants.O_RDONLY).catch((error: unknown) => {
-    throw openError(location, error);
-  });
+  const file = await opened(location);
   try {
     // Before the log is read: what a writer at work states later would not be in what was read.
     const stored = readCheckpoints(realPath(location));
@@ -68,6 +62,18 @@ export async function proveRecord(
   } finally {
     // A file that was only read has nothing to lose when closing it fails.
     await file.close().catch(() => undefined);
+  }
+}
+
+async function opened(location: string): Promise<OpenFile> {
+  try {
+    // Opening a pipe could wait for ever.
+    if (nodeFileSystem.stat(location)?.regular === false) {
+      throw new ProveError(`${location}: it is no plain file; name a transcript`);
+    }
+    return await nodeFileSystem.open(location, constants.O_RDONLY);
+  } catch (error) {
+    throw error instanceof ProveError ? error : openError(location, error);
   }
 }
 
