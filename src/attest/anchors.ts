@@ -10,7 +10,7 @@ import { toHex } from '../evidence/hex.ts';
 import { EvidenceError, parseCheckpoint, parseNote } from '../evidence/index.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { canonicalJson, isJsonObject, parseJson, type JsonObject } from '../transcript/index.ts';
-import { readIfThere } from './atomic-file.ts';
+import { bytesIfThere, readIfThere } from './atomic-file.ts';
 import { type Claim } from './compare.ts';
 import { type FindGitNotes } from './git.ts';
 import { splitNotes } from './notes.ts';
@@ -49,16 +49,18 @@ export async function findAnchors(
   const notices: string[] = [];
   const anchors: Anchor[] = [];
   for (const { commit, text } of await findGitNotes(dirname(transcript))) {
-    anchors.push(...statedIn(text, origin, `the git note on commit ${commit.slice(0, 12)}`));
+    // Git puts a blank line between what is added to a note.
+    const bytes = Buffer.from(text.replaceAll(/^(— .*\n)\n+/gm, '$1'));
+    anchors.push(...statedIn(bytes, origin, `the git note on commit ${commit.slice(0, 12)}`));
   }
   for (const entry of entriesOf(transcript)) {
     const { kind, path } = entry;
     if (kind !== 'file' || typeof path !== 'string') continue;
     const place = resolve(dirname(transcript), path);
     try {
-      const text = readIfThere(place);
-      if (text === null) notices.push(`the copy of its checkpoints in ${path} is gone`);
-      else anchors.push(...statedIn(text, origin, `the copy in ${path}`));
+      const bytes = bytesIfThere(place);
+      if (bytes === null) notices.push(`the copy of its checkpoints in ${path} is gone`);
+      else anchors.push(...statedIn(bytes, origin, `the copy in ${path}`));
     } catch (error) {
       notices.push(`the copy of its checkpoints in ${path} can't be read: ${messageOf(error)}`);
     }
@@ -78,9 +80,8 @@ function entriesOf(transcript: string): readonly JsonObject[] {
 }
 
 /** What the notes in a text state of a log. Other logs may have theirs in the same place. */
-function statedIn(text: string, origin: string, who: string): Anchor[] {
-  // Git puts a blank line between what is added to a note.
-  const { notes } = splitNotes(text.replaceAll(/^(— .*\n)\n+/gm, '$1'));
+function statedIn(bytes: Uint8Array, origin: string, who: string): Anchor[] {
+  const { notes } = splitNotes(bytes);
   return notes.flatMap((note) => {
     const checkpoint = checkpointIn(note);
     if (checkpoint?.origin !== origin) return [];
@@ -90,7 +91,7 @@ function statedIn(text: string, origin: string, who: string): Anchor[] {
   });
 }
 
-function checkpointIn(note: string): ReturnType<typeof parseCheckpoint> | undefined {
+function checkpointIn(note: Uint8Array): ReturnType<typeof parseCheckpoint> | undefined {
   try {
     return parseCheckpoint(parseNote(note).text);
   } catch (error) {

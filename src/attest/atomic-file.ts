@@ -4,7 +4,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nodeFileSystem } from '../store/filesystem.ts';
@@ -12,23 +12,41 @@ import { takeLock } from '../store/lock.ts';
 import { codeOf } from '../store/store-errors.ts';
 import { StoreError } from '../store/store.ts';
 
-/** The file's text; null if there is no such file. */
+/** The file's text; null if there is no such file. Throws as {@link bytesIfThere} does. */
 export function readIfThere(path: string): string | null {
+  return bytesIfThere(path)?.toString('utf8') ?? null;
+}
+
+/**
+ * The file's bytes; null if there is no such file.
+ *
+ * @throws {Error} if it can't be read, is no plain file (reading a pipe may never end), or is over 64 MiB.
+ */
+export function bytesIfThere(path: string): Buffer | null {
   try {
-    return readFileSync(path, 'utf8');
+    const stat = statSync(path);
+    if (!stat.isFile()) throw new Error(`${path} is no plain file`);
+    if (stat.size > MAX_BYTES) throw new Error(`${path} is too large: over 64 MiB`);
+    return readFileSync(path);
   } catch (error) {
-    // ENOTDIR: a folder above it is none, so it can't be there either.
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return null;
+    if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }
 
-/** Replaces a file, or makes it, with the folders above it: the new text is on the disk before its name is. */
-export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+/** No file of ours comes near it. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** Replaces a file, or makes it, with the folders above it: what is new is on the disk before its name is. */
+export async function replaceFile(
+  path: string,
+  content: string | Uint8Array,
+  mode = 0o600,
+): Promise<void> {
   const folder = privateFolder(path);
   const draft = `${path}.${randomUUID()}`;
   try {
-    writeFileSync(draft, text, { mode, flag: 'wx', flush: true });
+    writeFileSync(draft, content, { mode, flag: 'wx', flush: true });
     renameSync(draft, path);
   } finally {
     rmSync(draft, { force: true });

@@ -10,10 +10,10 @@ import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import { fromHex } from '../evidence/hex.ts';
 import { encodeCheckpoint, signNote, type SignerKey } from '../evidence/index.ts';
 import { messageOf } from '../store/store-errors.ts';
-import { type TranscriptStore } from '../store/store.ts';
+import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type Draft, type Head, type RecordLine } from '../transcript/index.ts';
 import { CheckpointWriter } from './checkpoint-file.ts';
-import { type HeadMemory, type KnownHead } from './head-memory.ts';
+import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { identityOfLine, originOf, type LogIdentity } from './log-identity.ts';
 import { Roots } from './roots.ts';
 
@@ -23,7 +23,7 @@ export interface Attesting {
   readonly signer?: SignerKey | undefined;
   /** Where the head is remembered; undefined to remember none. */
   readonly memory?: HeadMemory | undefined;
-  /** Is told, at most once, why the evidence can't be kept. The run goes on without. */
+  /** Is told, once for each kind of evidence, why it can't be kept. The run goes on without. */
   readonly onProblem?: ((problem: string) => void) | undefined;
   /** Is told when the log is first attested, and when it is closed. */
   readonly onState?: ((state: AttestedState) => Promise<void>) | undefined;
@@ -53,6 +53,15 @@ export interface Begun {
 
 /** So many records may be without a checkpoint. */
 const EVERY = 256;
+/**
+ * … or more, where they come by the thousand: a statement takes several milliseconds and syncs, so there is one a
+ * second in the long run, and a few more at first.
+ */
+const PAUSE_MS = 1000;
+const AHEAD_MS = 4000;
+
+/** So many hashes of records wait for a sync. */
+const MAX_FRESH = 4096;
 
 /** A store whose records are attested whenever they are made durable, a few hundred at a time. */
 export class AttestedStore implements TranscriptStore {
@@ -61,12 +70,23 @@ export class AttestedStore implements TranscriptStore {
   readonly #with: Attesting;
   readonly #checkpoints: CheckpointWriter;
   readonly #roots: Roots;
+  /** Hashes of records that aren't in the tree yet. */
+  #fresh: string[] = [];
   #identity: LogIdentity | undefined;
   #known: KnownHead | null;
   /** The size that was last attested. */
   #attested: number;
-  #isNew: boolean;
-  #failed = false;
+  #isNew = true;
+  /** So many records are on the disk. */
+  #durable: number;
+  /** Whether the store has failed, and its caller knows. */
+  #hasFailed = false;
+  /** The kinds of evidence that can't be kept. */
+  readonly #lost = new Set<string>();
+  /** One statement after the other: syncs may overlap. It never rejects. */
+  #stating: Promise<void> = Promise.resolve();
+  /** When the next would be due if there were one each second. */
+  #next = 0;
   #closing: Promise<void> | undefined;
 
   /** @param path the file's real path, beside which the checkpoints are kept. */
@@ -79,7 +99,7 @@ export class AttestedStore implements TranscriptStore {
     this.#identity = begun?.identity;
     this.#known = begun?.known ?? null;
     this.#attested = begun?.signed ?? 0;
-    this.#isNew = true;
+    this.#durable = store.head.count;
   }
 
   get location(): string {
@@ -91,18 +111,23 @@ export class AttestedStore implements TranscriptStore {
   }
 
   async append(drafts: readonly Draft[]): Promise<readonly RecordLine[]> {
-    const lines = await this.#store.append(drafts);
+    const lines = await this.#watched(() => this.#store.append(drafts));
     for (const { hash, text } of lines) {
       this.#identity ??= identityOfLine(text) ?? undefined;
-      this.#roots.add(hash);
+      this.#fresh.push(hash);
     }
+    if (this.#fresh.length > MAX_FRESH) this.#grow();
     return lines;
   }
 
   async sync(): Promise<void> {
-    await this.#store.sync();
-    const { count, sealed } = this.#store.head;
-    if (this.#isNew || sealed || count - this.#attested >= EVERY) await this.#attest(false);
+    const { count } = this.#store.head;
+    const syncing = this.#watched(() => this.#store.sync());
+    // At once: what is appended meanwhile may not be on the disk afterwards. And the disk is waited for anyway.
+    const state = this.#due(false);
+    await syncing;
+    this.#durable = Math.max(this.#durable, count);
+    if (state !== undefined) await this.#state(state);
   }
 
   read(): AsyncIterable<Uint8Array> {
@@ -115,38 +140,80 @@ export class AttestedStore implements TranscriptStore {
   }
 
   async #close(): Promise<void> {
+    const state = this.#due(true);
+    const wasKnown = this.#hasFailed;
     try {
-      await this.#store.sync();
-      await this.#attest(true);
+      if (this.#store.head.count > this.#durable) await this.#watched(() => this.#store.sync());
+      if (state !== undefined) await this.#state(state);
     } catch (error) {
-      this.#problem(error);
+      // Closing the store itself wouldn't tell it again.
+      if (!wasKnown) throw error;
     } finally {
+      await this.#stating;
       await this.#store.close();
     }
   }
 
-  /** States the log's size and root, which are on the disk by now. */
-  async #attest(closed: boolean): Promise<void> {
-    const identity = this.#identity;
-    if (this.#failed || identity === undefined) return;
-    const { size, root } = this.#roots;
+  async #watched<T>(act: () => Promise<T>): Promise<T> {
     try {
-      if (size > this.#attested) {
-        await this.#sign(identity, size, root);
-        await this.#remember(identity, size, root);
-        this.#attested = size;
-      }
-      const isNew = this.#isNew;
-      this.#isNew = false;
-      if (!isNew && !closed) return;
-      const { hash: head, sealed } = this.#store.head;
-      await this.#with.onState?.({ identity, path: this.#path, size, head, root, sealed, closed });
+      return await act();
     } catch (error) {
-      this.#problem(error);
+      this.#hasFailed ||= error instanceof StoreError;
+      throw error;
     }
   }
 
-  async #sign({ id }: LogIdentity, size: number, root: string): Promise<void> {
+  /** Takes the records into the tree, which is best done while the disk is at work. */
+  #grow(): void {
+    for (const hash of this.#fresh) this.#roots.add(hash);
+    this.#fresh = [];
+  }
+
+  /** What is to be stated of the log as it is now, once it is on the disk. */
+  #due(closed: boolean): AttestedState | undefined {
+    const identity = this.#identity;
+    const { count, hash: head, sealed } = this.#store.head;
+    this.#grow();
+    const { size } = this.#roots;
+    const now = performance.now();
+    const isMuch = size - this.#attested >= EVERY && now > this.#next - AHEAD_MS;
+    const isLate = size > this.#attested && now > this.#next;
+    const isDue = closed || this.#isNew || sealed || isMuch || isLate;
+    // An append that isn't done yet has moved the head, and may be taken back.
+    if (!isDue || identity === undefined || size !== count) return undefined;
+    return { identity, path: this.#path, size, root: this.#roots.root, head, sealed, closed };
+  }
+
+  /** States what is on the disk by now. */
+  #state(state: AttestedState): Promise<void> {
+    this.#next = Math.max(this.#next, performance.now()) + PAUSE_MS;
+    this.#stating = this.#stating.then(() => this.#attest(state));
+    return this.#stating;
+  }
+
+  async #attest(state: AttestedState): Promise<void> {
+    if (state.size > this.#attested) {
+      this.#attested = state.size;
+      await this.#try('no more checkpoints are written', () => this.#sign(state));
+      await this.#try('its head is no more remembered', () => this.#remember(state));
+    }
+    if (!this.#isNew && !state.closed) return;
+    this.#isNew = false;
+    await this.#try('where it stands is not noted', async () => this.#with.onState?.(state));
+  }
+
+  /** What fails once isn't tried again: nobody knows what a failed sync has left. */
+  async #try(what: string, act: () => Promise<void>): Promise<void> {
+    if (this.#lost.has(what)) return;
+    try {
+      await act();
+    } catch (error) {
+      this.#lost.add(what);
+      this.#with.onProblem?.(`${this.location}: ${what}: ${messageOf(error)}`);
+    }
+  }
+
+  async #sign({ identity: { id }, size, root }: AttestedState): Promise<void> {
     const { signer } = this.#with;
     const hash = fromHex(root);
     if (signer === undefined || hash === undefined) return;
@@ -154,29 +221,17 @@ export class AttestedStore implements TranscriptStore {
     await this.#checkpoints.append(signNote({ text, signatures: [] }, signer, nodeEd25519));
   }
 
-  async #remember({ id, unique }: LogIdentity, size: number, root: string): Promise<void> {
+  async #remember({ identity, size, root, sealed, path }: AttestedState): Promise<void> {
     const { memory } = this.#with;
     // Without an id of its own, another run may begin just so, and isn't this one.
-    if (memory === undefined || !unique) return;
-    const { sealed } = this.#store.head;
-    const seen = { log: id, size, root, sealed, path: this.#path, by: 'writer' as const };
+    if (memory === undefined || !identity.unique) return;
+    const { id: log } = identity;
+    const seen = { log, size, root, sealed, path, by: 'writer' as const };
     let isKept = await memory.remember(seen, this.#known);
     // Somebody verified it meanwhile: this is the log's own writer, so what they saw is a part of it.
     for (let tries = 0; !isKept && tries < 3; tries += 1) {
-      isKept = await memory.remember(seen, recalled(memory, id));
+      isKept = await memory.remember(seen, knownOf(memory.recall(log)));
     }
-    this.#known = recalled(memory, id);
+    this.#known = knownOf(memory.recall(log));
   }
-
-  #problem(error: unknown): void {
-    if (this.#failed) return;
-    this.#failed = true;
-    this.#with.onProblem?.(`${this.location}: no more evidence is kept: ${messageOf(error)}`);
-  }
-}
-
-/** What is known of a log, as far as it can be read. */
-export function recalled(memory: HeadMemory, log: string): KnownHead | null {
-  const found = memory.recall(log);
-  return found !== null && 'log' in found ? found : null;
 }

@@ -78,10 +78,10 @@ export function lookUp(): (path: string) => Promise<Listed | null> {
 async function note(
   path: string,
   { kind, payload }: { kind: string; payload: JsonObject },
-  { signer, memory }: Attesting,
+  { signer, memory, onProblem }: Attesting,
 ): Promise<void> {
   const at = new Date().toISOString();
-  const store = await inTurn(() => openCatalog(path, { signer, memory }));
+  const store = await inTurn(() => openCatalog(path, { signer, memory, onProblem }));
   try {
     // New, or a crash came before this record.
     if (store.head.count === 0) {
@@ -108,7 +108,8 @@ function take(files: Map<string, Listed>, { kind, payload }: TranscriptRecord): 
   if (!isJsonObject(payload)) return;
   const { file, log, at, end } = payload;
   if (typeof file !== 'string' || typeof log !== 'string' || typeof at !== 'string') return;
-  if (kind === 'removed') files.delete(file);
+  // Another log may have been begun there meanwhile.
+  if (kind === 'removed' && files.get(file)?.log === log) files.delete(file);
   if (kind !== 'run') return;
   const { size, root } = isJsonObject(end) ? end : {};
   const isEnd = typeof size === 'number' && typeof root === 'string';

@@ -14,8 +14,9 @@ import {
   type Note,
 } from '../evidence/index.ts';
 import { nodeFileSystem, writeAll, type FileSystem, type OpenFile } from '../store/filesystem.ts';
-import { readIfThere } from './atomic-file.ts';
-import { splitNotes } from './notes.ts';
+import { messageOf } from '../store/store-errors.ts';
+import { bytesIfThere } from './atomic-file.ts';
+import { isCutOff, splitNotes } from './notes.ts';
 
 /** A checkpoint as its file has it; its signatures are not checked yet. */
 export interface StoredCheckpoint {
@@ -33,6 +34,8 @@ export interface CheckpointFile {
   readonly damage?: string;
   /** Whether the writing of a last one was cut off, as a crash does. */
   readonly torn: boolean;
+  /** Why the file can't be read. */
+  readonly problem?: string;
 }
 
 /** The name of the file beside a transcript. */
@@ -42,9 +45,17 @@ export function checkpointPath(transcript: string): string {
 
 /** Reads the checkpoints beside a transcript; null if there is no file of them. */
 export function readCheckpoints(transcript: string): CheckpointFile | null {
-  const text = readIfThere(checkpointPath(transcript));
-  if (text === null) return null;
-  const { notes, rest } = splitNotes(text);
+  let bytes: Uint8Array | null;
+  try {
+    bytes = bytesIfThere(checkpointPath(transcript));
+  } catch (error) {
+    return { checkpoints: [], torn: false, problem: messageOf(error) };
+  }
+  return bytes === null ? null : checkpointsIn(bytes);
+}
+
+function checkpointsIn(bytes: Uint8Array): CheckpointFile {
+  const { notes, rest } = splitNotes(bytes);
   const checkpoints: StoredCheckpoint[] = [];
   for (const [index, each] of notes.entries()) {
     try {
@@ -55,7 +66,14 @@ export function readCheckpoints(transcript: string): CheckpointFile | null {
       return { checkpoints, damage: `checkpoint ${index + 1}: ${error.message}`, torn: false };
     }
   }
-  return { checkpoints, torn: rest !== '' };
+  // A crash leaves the beginning of one. Anything else was changed.
+  if (isCutOff(rest)) return { checkpoints, torn: rest.length > 0 };
+  const number = notes.length + 1;
+  return {
+    checkpoints,
+    damage: `checkpoint ${number}: it isn't one, nor a part of one`,
+    torn: false,
+  };
 }
 
 /** Adds checkpoints to the file beside a transcript. There must be one writer, as of the transcript itself. */
@@ -88,9 +106,8 @@ export class CheckpointWriter {
   }
 
   #cut(file: OpenFile): void {
-    const { notes } = splitNotes(readIfThere(this.#path) ?? '');
-    // What a crash left may end within a character, so it is what is whole that is measured.
-    const whole = Buffer.byteLength(notes.join(''));
-    if (whole < file.stat().size) file.truncate(whole);
+    const bytes = bytesIfThere(this.#path);
+    const { rest } = splitNotes(bytes ?? new Uint8Array(0));
+    if (bytes !== null && rest.length > 0) file.truncate(bytes.length - rest.length);
   }
 }

@@ -71,9 +71,11 @@ export function compare(roots: Roots, stated: Stated): EvidenceFault | undefined
   if (foreign !== undefined) return foreign;
   let held = 0;
   for (const claim of claimsOf(stated).toSorted((a, b) => a.size - b.size)) {
-    const fault = judge(claim, roots, held);
+    // Only checkpoints are of one history; the others may be of one that they are not of.
+    const isCheckpoint = claim.reason === 'root_mismatch';
+    const fault = judge(claim, roots, isCheckpoint ? held : 0);
     if (fault !== undefined) return fault;
-    held = claim.size;
+    if (isCheckpoint) held = claim.size;
   }
   return undefined;
 }

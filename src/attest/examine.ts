@@ -5,8 +5,8 @@
  */
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { fromHex, toHex } from '../evidence/hex.ts';
-import { encodeCheckpoint, encodeVerifierKey, type VerifierKey } from '../evidence/index.ts';
+import { fromHex } from '../evidence/hex.ts';
+import { encodeCheckpoint, type Policy, type VerifierKey } from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { messageOf } from '../store/store-errors.ts';
@@ -15,30 +15,20 @@ import { findAnchors, type Anchor, type Anchors } from './anchors.ts';
 import { type Listed } from './catalog.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault, type EvidenceReason } from './compare.ts';
+import { coverageOf, uncovered, type Covered, type Level } from './coverage.ts';
 import { type FindGitNotes } from './git.ts';
-import { type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
+import { knownOf, type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
 import { identityOf, originOf, type LogIdentity } from './log-identity.ts';
 import { Roots } from './roots.ts';
 import { checkSignatures, type Signatures } from './signatures.ts';
-
-/** What evidence can cover records with, from the weakest to the strongest. */
-export type Level = 'signed' | 'remembered' | 'anchored' | 'witnessed';
-
-/** That the first so many records are covered. */
-export interface Covered {
-  readonly by: Level;
-  readonly records: number;
-  /** The key that signed, or where the evidence is. */
-  readonly who?: string;
-  /** The time that the evidence states, UTC. */
-  readonly since?: string;
-}
 
 /** What is known where a transcript is examined. */
 export interface Knowledge {
   /** The user's own keys, and those that the user trusts. */
   readonly keys: readonly VerifierKey[];
   readonly memory?: HeadMemory | undefined;
+  /** What makes a checkpoint witnessed; without one, any known witness does. */
+  readonly policy?: Policy | undefined;
   /** What must cover all records. */
   readonly required?: Level | undefined;
   /** What the folder's catalogue says of a file; undefined to read no catalogue. */
@@ -71,6 +61,8 @@ export class Examination {
   readonly #notices: string[] = [];
   readonly #identity: LogIdentity | null;
   readonly #known: KnownHead | null;
+  /** Whether what was known of it can't be read: that isn't written over. */
+  readonly #isDamaged: boolean = false;
 
   private constructor(knowledge: Knowledge, before: Before) {
     const { path, identity, stored, listed, found } = before;
@@ -83,8 +75,11 @@ export class Examination {
     this.#anchors = anchors;
     this.#notices.push(...notices);
     const recalled = recall(knowledge.memory, before);
-    if (recalled !== null && 'problem' in recalled) this.#notices.push(recalled.problem);
-    this.#known = recalled !== null && 'log' in recalled ? recalled : null;
+    this.#known = knownOf(recalled);
+    if (recalled !== null && 'problem' in recalled) {
+      this.#isDamaged = true;
+      this.#notices.push(recalled.problem);
+    }
     wantRoots(this.#roots, { stored, listed, anchors, known: this.#known });
   }
 
@@ -111,25 +106,21 @@ export class Examination {
   /** Ends with what the chain's verdict and the evidence come to. */
   async end(verdict: Verdict): Promise<Examined> {
     const { fault: chainFault, ...standing } = verdict;
-    const stored = this.#stored;
     const identity = verdict.count === 0 ? null : this.#identity;
-    const signatures = stored === null ? NONE : await checkSignatures(stored, this.#knowledge.keys);
-    const isBroken = chainFault !== undefined && !YIELDING.has(chainFault.reason);
-    const found = isBroken ? undefined : this.#compared(identity, signatures);
-    const coverage = this.#coverage(signatures);
-    const fault = found ?? chainFault ?? this.#missing(coverage, signatures, verdict.count);
-    const isSound = found === undefined && !isBroken;
-    this.#look(isSound ? identity : null, signatures);
-    const remembered = isSound && (await this.#remember(identity, verdict));
-    return {
-      ...standing,
-      ok: fault === undefined,
-      ...(fault === undefined ? {} : { fault: placed(fault) }),
-      ...(identity === null ? {} : { origin: originOf(identity.id) }),
-      coverage,
-      remembered,
-      notices: this.#notices,
-    };
+    const signatures = await checkSignatures(this.#stored ?? NO_FILE, this.#knowledge.keys);
+    const isSound = chainFault === undefined || YIELDING.has(chainFault.reason);
+    const found = isSound ? this.#compared(identity, signatures) : undefined;
+    const { policy, required } = this.#knowledge;
+    const evidence = { signatures, known: this.#known, anchors: this.#anchors, policy };
+    const coverage = coverageOf(this.#roots, evidence);
+    const lacking = uncovered(required, coverage, signatures, verdict.count);
+    const fault = found ?? chainFault ?? lacking;
+    this.#look(isSound && found === undefined ? identity : null, signatures);
+    const remembered = this.#isTrusted(fault) && (await this.#remember(identity, verdict));
+    const origin = identity === null ? {} : { origin: originOf(identity.id) };
+    const examined = { ...origin, coverage, remembered, notices: this.#notices };
+    if (fault === undefined) return { ...standing, ok: true, ...examined };
+    return { ...standing, ok: false, fault: placed(fault), ...examined };
   }
 
   /** What a checkpoint of the records so far says; undefined before the first. */
@@ -152,66 +143,35 @@ export class Examination {
     });
   }
 
-  #coverage({ signed }: Signatures): Covered[] {
-    const coverage: Covered[] = [];
-    const newest = signed.findLast(
-      ({ key, checkpoint: { size, root } }) =>
-        key.kind === 'ed25519' && this.#roots.at(size) === toHex(root),
-    );
-    if (newest !== undefined) {
-      const { key, checkpoint } = newest;
-      coverage.push({ by: 'signed', records: checkpoint.size, who: encodeVerifierKey(key) });
-    }
-    const known = this.#known;
-    if (known !== null && this.#roots.at(known.size) === known.root) {
-      coverage.push({ by: 'remembered', records: known.size, since: known.time });
-    }
-    for (const { size, root, who, since } of this.#anchors) {
-      if (this.#roots.at(size) !== root) continue;
-      coverage.push({ by: 'anchored', records: size, who, ...(since ? { since } : {}) });
-    }
-    return coverage;
-  }
-
-  /** What is required and isn't there. */
-  #missing(
-    coverage: readonly Covered[],
-    { unknown }: Signatures,
-    count: number,
-  ): EvidenceFault | undefined {
-    const { required } = this.#knowledge;
-    if (required === undefined) return undefined;
-    const most = Math.max(
-      0,
-      ...coverage.filter(({ by }) => by === required).map(({ records }) => records),
-    );
-    if (most >= count) return undefined;
-    if (required === 'signed' && most === 0 && unknown.length > 0) {
-      const detail = `signed by ${unknown.join(', ')}, whose key is not known here; --key gives it`;
-      return { seq: 0, reason: 'unknown_key', detail };
-    }
-    const which = most === 0 ? 'no record is' : `record ${most} and what follows it are not`;
-    return { seq: most, reason: 'not_covered', detail: `${which} ${required}` };
-  }
-
   /** Notes what is worth knowing. */
   #look(identity: LogIdentity | null, { unknown }: Signatures): void {
     const { memory } = this.#knowledge;
     if (unknown.length > 0) {
       this.#notices.push(`signed by an unknown key: ${unknown.join(', ')}`);
     }
-    if (this.#stored?.torn === true) {
+    const { torn = false, problem } = this.#stored ?? {};
+    if (torn)
       this.#notices.push('the last checkpoint beside it is unfinished, as a crash leaves it');
-    }
+    if (problem !== undefined) this.#notices.push(`its checkpoints can't be read: ${problem}`);
     if (memory === undefined || identity === null) return;
     if (!identity.unique) {
       this.#notices.push('not remembered: the run has no id, so another could begin just so');
     }
-    const before = this.#path === undefined ? null : memory.at(this.#path);
-    if (before !== null && 'log' in before && before.log !== identity.id) {
+    const before = this.#path === undefined ? null : knownOf(memory.at(this.#path));
+    if (before !== null && before.log !== identity.id) {
       const { log, size, time } = before;
       this.#notices.push(`another log was seen here at ${time}: ${log}, ${size} records`);
     }
+  }
+
+  /** A log that isn't what it must be could be a forged one: what it should have been would then be called wrong. */
+  #isTrusted(fault: Examined['fault'] | EvidenceFault | undefined): boolean {
+    if (this.#isDamaged) return false;
+    if (fault === undefined) return true;
+    const { reason } = fault;
+    // What must be remembered is so from its first sight on.
+    if (reason === 'not_covered') return this.#knowledge.required === 'remembered';
+    return reason === 'not_sealed' || reason === 'torn_tail';
   }
 
   async #remember(identity: LogIdentity | null, { count, sealed }: Verdict): Promise<boolean> {
@@ -225,8 +185,9 @@ export class Examination {
       await syncFile(path);
       const { root } = this.#roots;
       const seen = { log: identity.id, size: count, root, sealed, path, by: 'verifier' as const };
-      await memory.remember(seen, known);
-      return true;
+      if (await memory.remember(seen, known)) return true;
+      // Somebody else has seen it meanwhile, and perhaps more of it.
+      return (knownOf(memory.recall(identity.id))?.size ?? 0) >= count;
     } catch (error) {
       this.#notices.push(`not remembered: ${messageOf(error)}`);
       return false;
@@ -259,7 +220,7 @@ const NOTHING: Before = {
   found: NO_ANCHORS,
 };
 
-const NONE: Signatures = { signed: [], unknown: [] };
+const NO_FILE: CheckpointFile = { checkpoints: [], torn: false };
 
 /** Faults of a chain that holds as far as it goes: what is known of the rest says more. */
 const YIELDING: ReadonlySet<Fault['reason']> = new Set([

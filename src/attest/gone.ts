@@ -7,7 +7,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { catalogPath, isCatalog, readCatalog, type Listed } from './catalog.ts';
 import { type EvidenceFault } from './compare.ts';
-import { type HeadMemory, type KnownHead } from './head-memory.ts';
+import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
 
 /** A log that is gone. */
@@ -24,8 +24,8 @@ export async function goneAt(file: string, memory: HeadMemory | undefined): Prom
   const catalog = await readCatalog(catalogPath(path)).catch(() => null);
   const listed = catalog?.get(basename(path));
   if (listed !== undefined) return { file, fault: unlisted(listed) };
-  const known = memory?.at(path) ?? null;
-  return known !== null && 'log' in known ? { file, fault: forgotten(known) } : null;
+  const known = knownOf(memory?.at(path));
+  return known === null ? null : { file, fault: forgotten(known) };
 }
 
 /**
@@ -41,7 +41,9 @@ export async function goneFrom(
 ): Promise<readonly Gone[]> {
   const gone = new Map<string, Gone>();
   for (const { file, listed } of await listedIn(files)) {
-    if (!origins.has(originOf(listed.log))) gone.set(listed.log, { file, fault: unlisted(listed) });
+    // A file that is there is judged itself: it may be damaged, or another log by now.
+    if (existsSync(file) || origins.has(originOf(listed.log))) continue;
+    gone.set(listed.log, { file, fault: unlisted(listed) });
   }
   const root = placeOf(folder);
   for (const known of memory?.list() ?? []) {

@@ -60,16 +60,29 @@ export class HeadMemory {
 
   /** What is known of a log. */
   recall(log: string): Recalled {
-    return this.#read(this.#headPath(log));
+    const path = this.#headPath(log);
+    const advice = `Delete ${path} to begin anew`;
+    try {
+      const text = readIfThere(path);
+      if (text === null) return null;
+      const head = headIn(parse(text));
+      if (head?.log === log) return head;
+      return { problem: `what was known of this log is damaged. ${advice}` };
+    } catch (error) {
+      return {
+        problem: `what was known of this log can't be read: ${messageOf(error)}. ${advice}`,
+      };
+    }
   }
 
   /** What is known of the log that was last seen at a path. */
   at(path: string): Recalled {
     const log = this.#logAt(path);
-    if (!isHash(log)) return null;
-    const known = this.recall(log);
+    if (log === null) return null;
+    const recalled = this.recall(log);
+    const known = knownOf(recalled);
     // Since then it may have been seen elsewhere.
-    return known !== null && 'log' in known ? { ...known, path } : known;
+    return known === null ? recalled : { ...known, path };
   }
 
   /**
@@ -77,6 +90,7 @@ export class HeadMemory {
    *
    * @param known what was recalled when the state was compared with it.
    * @returns false if something else has been remembered meanwhile: compare again.
+   * @throws {Error} if it can't be kept, or what is known can't be read: it isn't written over.
    */
   async remember(seen: SeenHead, known: KnownHead | null): Promise<boolean> {
     const isOld = known !== null && known.size >= seen.size;
@@ -84,8 +98,8 @@ export class HeadMemory {
     const path = this.#headPath(seen.log);
     privateFolder(path);
     return alone(path, async () => {
-      const now = this.recall(seen.log);
-      const current = now !== null && 'log' in now ? now : null;
+      const current = this.recall(seen.log);
+      if (current !== null && 'problem' in current) throw new Error(current.problem);
       if (current !== null && !isSame(current, known)) return false;
       const time = this.#now().toISOString();
       const head = isOld
@@ -100,11 +114,18 @@ export class HeadMemory {
     });
   }
 
+  /** Says that a new log begins at a path, where no other is any more. */
+  leave(path: string): void {
+    try {
+      rmSync(this.#pathPath(path), { force: true });
+    } catch {
+      // A memory that can't be written is said when something is to be remembered.
+    }
+  }
+
   /** All logs that are known. */
   list(): readonly KnownHead[] {
-    return this.#names()
-      .map((name) => this.#read(join(this.#heads, name)))
-      .filter((head) => head !== null && 'log' in head);
+    return this.#names().flatMap((name) => knownOf(this.recall(name.slice(0, 64))) ?? []);
   }
 
   /** Forgets a log; tells whether it was known. What is known of paths leads nowhere then. */
@@ -117,36 +138,24 @@ export class HeadMemory {
     });
   }
 
-  #logAt(path: string): JsonValue | undefined {
-    try {
-      return parse(readIfThere(this.#pathPath(path)) ?? '{}')['log'];
-    } catch {
-      // What is known of the log itself says what is wrong with the memory.
-      return undefined;
-    }
-  }
-
   #names(): readonly string[] {
     try {
       return readdirSync(this.#heads)
         .filter((name) => /^[0-9a-f]{64}\.json$/.test(name))
         .toSorted();
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')) return [];
+      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
       throw error;
     }
   }
 
-  #read(path: string): Recalled {
+  #logAt(path: string): string | null {
     try {
-      const text = readIfThere(path);
-      if (text === null) return null;
-      const head = headIn(parse(text));
-      if (head !== null) return head;
-      const problem = `what was known of this log can't be read: ${path} is damaged. Delete it to begin anew`;
-      return { problem };
-    } catch (error) {
-      return { problem: `what is known of this log can't be read: ${messageOf(error)}` };
+      const { log } = parse(readIfThere(this.#pathPath(path)) ?? '');
+      return isHash(log) ? log : null;
+    } catch {
+      // It is an index: what is known of the log itself is elsewhere.
+      return null;
     }
   }
 
@@ -157,6 +166,11 @@ export class HeadMemory {
   #pathPath(path: string): string {
     return join(this.#paths, `${createHash('sha256').update(path).digest('hex')}.json`);
   }
+}
+
+/** What is known, if it is. */
+export function knownOf(recalled: Recalled | undefined): KnownHead | null {
+  return recalled && 'log' in recalled ? recalled : null;
 }
 
 const VERSION = 1;

@@ -6,7 +6,8 @@
 export { AttestedStore, type AttestedState, type Attesting } from './attested-store.ts';
 export { type EvidenceFault, type EvidenceReason } from './compare.ts';
 export { examineFile } from './examine-file.ts';
-export { type Covered, type Examined, type Knowledge, type Level } from './examine.ts';
+export { type Covered, type Level } from './coverage.ts';
+export { type Examined, type Knowledge } from './examine.ts';
 export { HeadMemory, type KnownHead, type SeenHead } from './head-memory.ts';
 export { newKey, openKeyring, readKeyring, rotateKey, type Keyring } from './key-file.ts';
 export { createAttested, openAttested } from './open.ts';

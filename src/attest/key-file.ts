@@ -22,8 +22,9 @@ import {
   type VerifierKey,
 } from '../evidence/index.ts';
 import { toHex } from '../evidence/hex.ts';
+import { nodeFileSystem } from '../store/filesystem.ts';
 import { codeOf, messageOf } from '../store/store-errors.ts';
-import { alone, privateFolder, readIfThere, replaceFile } from './atomic-file.ts';
+import { alone, bytesIfThere, privateFolder, readIfThere, replaceFile } from './atomic-file.ts';
 import { splitNotes } from './notes.ts';
 
 /** The keys of a user. */
@@ -77,6 +78,7 @@ export async function newKey(config: string, name?: string): Promise<Keyring> {
     writeFileSync(draft, `${encodeSignerKey(signer)}\n`, { mode: 0o600, flag: 'wx', flush: true });
     // Whoever comes second takes the first one's key: a link is never made over a file.
     linkSync(draft, path);
+    await nodeFileSystem.syncDirectory(config);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
@@ -88,23 +90,23 @@ export async function newKey(config: string, name?: string): Promise<Keyring> {
 }
 
 /**
- * Replaces the key by a new one. The old one signs that, in `rotations` beside it, so that whoever knows it can
- * follow; its secret is gone afterwards.
+ * Replaces the key by a new one. Both sign that, in `rotations` beside it: the old one so that whoever knows it
+ * can follow, the new one so that nobody else passes a key off as an earlier one. The old secret is gone afterwards.
  *
  * @throws {EvidenceError} if there is no key yet.
  */
 export async function rotateKey(config: string, name?: string): Promise<Keyring> {
   const path = keyPath(config);
+  const none = `there is no key in ${config} yet: make one first`;
+  if ((await readKeyring(config)) === null) throw new EvidenceError(none);
   return alone(path, async () => {
     const old = await readKeyring(config);
-    if (old === null) throw new EvidenceError(`there is no key in ${config} yet: make one first`);
+    if (old === null) throw new EvidenceError(none);
     const signer = generate(name);
-    const note = signNote(
-      { text: rotationText(old.signer.verifier, signer.verifier), signatures: [] },
-      old.signer,
-      nodeEd25519,
-    );
-    const before = readIfThere(rotationsPath(config)) ?? '';
+    const text = rotationText(old.signer.verifier, signer.verifier);
+    const half = signNote({ text, signatures: [] }, old.signer, nodeEd25519);
+    const note = signNote(half, signer, nodeEd25519);
+    const before = Buffer.concat(rotations(config)).toString('utf8');
     // First that the new key is vouched for: a crash in between leaves the old one in use.
     await replaceFile(rotationsPath(config), before + encodeNote(note), 0o644);
     await replaceFile(path, `${encodeSignerKey(signer)}\n`);
@@ -147,28 +149,30 @@ function rotationText(old: VerifierKey, next: VerifierKey): string {
 
 /** The keys from which signed steps lead to the one in use. A step that isn't right leads nowhere. */
 async function earlierKeys(config: string, current: VerifierKey): Promise<VerifierKey[]> {
-  const { notes } = splitNotes(readIfThere(rotationsPath(config)) ?? '');
   const earlier: VerifierKey[] = [];
-  let wanted = encodeVerifierKey(current);
+  let wanted = current;
   // The newest step is the last.
-  for (const text of notes.toReversed()) {
-    const old = await rotatedFrom(text, wanted);
+  for (const step of rotations(config).toReversed()) {
+    const old = await rotatedFrom(step, wanted);
     if (old === undefined) continue;
     earlier.push(old);
-    wanted = encodeVerifierKey(old);
+    wanted = old;
   }
   return earlier;
 }
 
-/** The key that a step replaced, if the step leads to `wanted` and that key signed it. */
-async function rotatedFrom(text: string, wanted: string): Promise<VerifierKey | undefined> {
+function rotations(config: string): readonly Uint8Array[] {
+  return splitNotes(bytesIfThere(rotationsPath(config)) ?? new Uint8Array(0)).notes;
+}
+
+/** The key that a step replaced, if the step leads to `next` and both signed it. */
+async function rotatedFrom(step: Uint8Array, next: VerifierKey): Promise<VerifierKey | undefined> {
   try {
-    const note = parseNote(text);
-    const [title, oldText = '', next, ...rest] = note.text.split('\n');
-    if (title !== ROTATION || next !== wanted || rest.join() !== '') return undefined;
-    const old = parseVerifierKey(oldText);
-    const { ok } = await checkNote(note, [old], nodeEd25519);
-    return ok ? old : undefined;
+    const note = parseNote(step);
+    const old = parseVerifierKey(note.text.split('\n')[1] ?? '');
+    if (note.text !== rotationText(old, next)) return undefined;
+    const { verified } = await checkNote(note, [old, next], nodeEd25519);
+    return verified.length === 2 ? old : undefined;
   } catch (error) {
     if (error instanceof EvidenceError) return undefined;
     throw error;

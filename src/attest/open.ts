@@ -14,15 +14,17 @@ import { pathText, realPath } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
-import { AttestedStore, recalled, type Attesting, type Begun } from './attested-store.ts';
+import { AttestedStore, type Attesting, type Begun } from './attested-store.ts';
 import { anchorsPath } from './anchors.ts';
 import { checkpointPath, readCheckpoints } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
+import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { identityOf, type LogIdentity } from './log-identity.ts';
 import { Roots } from './roots.ts';
 
 /**
- * Starts an attested transcript in a new file.
+ * Starts an attested transcript in a new file. Checkpoints of another one that was there are set aside, in
+ * `<transcript>.checkpoint.old-<k>`.
  *
  * @throws {StoreError} as `createTranscript` does.
  */
@@ -33,22 +35,13 @@ export async function createAttested(
 ): Promise<AttestedStore> {
   refuseUnsynced(options);
   const store = await createTranscript(path, options);
-  try {
+  return orClosed(store, async () => {
     const real = realPath(pathText(path));
-    for (const old of [checkpointPath(real), anchorsPath(real)]) setAside(old);
+    setAside(checkpointPath(real));
+    setAside(anchorsPath(real));
+    attesting.memory?.leave(real);
     return new AttestedStore(store, real, attesting);
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-}
-
-/** Keeps under another name what was said of the log that was here before: it would be wrong of the new one. */
-function setAside(path: string): void {
-  if (!existsSync(path)) return;
-  let k = 1;
-  while (existsSync(`${path}.old-${k}`)) k += 1;
-  renameSync(path, `${path}.old-${k}`);
+  });
 }
 
 /**
@@ -69,9 +62,32 @@ export async function openAttested(
     begun = await compared(records, location, attesting, options.accept);
   };
   const store = await openTranscript(path, { ...options, accept });
-  // A repair has added a record, after what was there had been compared.
-  if (store.head.count > (begun?.roots.size ?? 0)) begun = await withAll(store, begun);
-  return new AttestedStore(store, realPath(location), attesting, begun);
+  return orClosed(store, async () => {
+    // A repair has added a record, after what was there had been compared.
+    if (store.head.count > (begun?.roots.size ?? 0)) begun = await withAll(store, begun);
+    return new AttestedStore(store, realPath(location), attesting, begun);
+  });
+}
+
+/** What is made of a store; if it can't be, the store is given up. */
+async function orClosed<T>(store: TranscriptStore, make: () => Promise<T>): Promise<T> {
+  try {
+    return await make();
+  } catch (error) {
+    await store.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Whoever wrote to the transcript holds its lock, so nobody is writing these. */
+function setAside(path: string): void {
+  if (!existsSync(path)) return;
+  for (let k = 1; ; k += 1) {
+    const kept = `${path}.old-${k}`;
+    if (existsSync(kept)) continue;
+    renameSync(path, kept);
+    return;
+  }
 }
 
 async function withAll(
@@ -102,31 +118,55 @@ async function compared(
 ): Promise<Begun | undefined> {
   const path = realPath(location);
   const stored = readCheckpoints(path);
-  const roots = new Roots();
-  wantRoots(roots, { stored, known: null });
-  let identity: LogIdentity | undefined;
+  const log = new Log(memory, path);
+  wantRoots(log.roots, { stored });
+  await readAll(records, log, accept);
+  const { roots, identity, known } = log;
+  const fault = compare(roots, { id: identity?.id ?? null, stored, known });
+  if (fault !== undefined) throw refused(location, fault);
+  const unfit = stored?.damage ?? stored?.problem;
+  if (unfit !== undefined) throw damaged(location, unfit);
+  if (identity === undefined) return undefined;
+  return { identity, roots, known, signed: stored?.checkpoints.at(-1)?.checkpoint.size ?? 0 };
+}
+
+/** Lets `accept` look at the records. Whoever stops looking can't end it: the rest is compared all the same. */
+async function readAll(
+  records: AsyncIterable<TranscriptRecord>,
+  log: Log,
+  accept: OpenOptions['accept'],
+): Promise<void> {
   const iterator = records[Symbol.asyncIterator]();
   const next = async (): Promise<IteratorResult<TranscriptRecord>> => {
     const result = await iterator.next();
-    if (result.done === true) return result;
-    if (identity === undefined) {
-      identity = identityOf(result.value);
-      const known = memory === undefined ? null : recalled(memory, identity.id);
-      wantRoots(roots, { stored: null, known });
-    }
-    roots.add(result.value.hash);
+    if (result.done !== true) log.add(result.value);
     return result;
   };
-  // Whoever stops looking can't end it: what wasn't looked at is compared all the same.
   await accept?.({ [Symbol.asyncIterator]: () => ({ next }) });
   while ((await next()).done !== true);
-  if (identity === undefined) return undefined;
-  const known = memory === undefined ? null : recalled(memory, identity.id);
-  const fault = compare(roots, { id: identity.id, stored, known });
-  if (fault !== undefined) throw refused(location, fault);
-  if (stored?.damage !== undefined) throw damaged(location, stored.damage);
-  const signed = stored?.checkpoints.at(-1)?.checkpoint.size ?? 0;
-  return { identity, roots, known, signed };
+}
+
+/** A log as its records come. */
+class Log {
+  readonly roots = new Roots();
+  readonly #memory: HeadMemory | undefined;
+  identity: LogIdentity | undefined;
+  /** What was known at its first record, as others may verify it meanwhile; of an empty one, what was there. */
+  known: KnownHead | null;
+
+  constructor(memory: HeadMemory | undefined, path: string) {
+    this.#memory = memory;
+    this.known = knownOf(memory?.at(path));
+  }
+
+  add(record: TranscriptRecord): void {
+    if (this.identity === undefined) {
+      this.identity = identityOf(record);
+      this.known = knownOf(this.#memory?.recall(this.identity.id));
+      wantRoots(this.roots, { known: this.known });
+    }
+    this.roots.add(record.hash);
+  }
 }
 
 function refused(location: string, { reason, detail }: EvidenceFault): StoreError {
@@ -139,6 +179,6 @@ function refused(location: string, { reason, detail }: EvidenceFault): StoreErro
 function damaged(location: string, damage: string): StoreError {
   return new StoreError(
     'broken',
-    `${location}: its checkpoints are damaged: ${damage}. Move ${location}.checkpoint away to go on without them`,
+    `${location}: its checkpoints can't be used: ${damage}. Move ${location}.checkpoint away to go on without them`,
   );
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 /** Folders of ours, which may not be there yet. */
@@ -18,8 +18,7 @@ export interface Places {
 
 /** The folders that an environment names, or the usual ones below the home folder. */
 export function placesIn(env: NodeJS.ProcessEnv): Places {
-  // A home that isn't set to anything is looked up by the system.
-  const home = absolute(env['HOME']) ?? homedir();
+  const home = absolute(env['HOME']) ?? homeOfUser();
   return {
     config: join(absolute(env['XDG_CONFIG_HOME']) ?? join(home, '.config'), NAME),
     state: join(absolute(env['XDG_STATE_HOME']) ?? join(home, '.local', 'state'), NAME),
@@ -28,6 +27,15 @@ export function placesIn(env: NodeJS.ProcessEnv): Places {
 }
 
 const NAME = 'hashtape';
+
+/** As the system knows it. It doesn't know every user: in a container any number may be one. */
+function homeOfUser(): string {
+  try {
+    return absolute(userInfo().homedir) ?? '/';
+  } catch {
+    return '/';
+  }
+}
 
 /** The specification says to ignore a relative path. */
 function absolute(path: string | undefined): string | undefined {

@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type Covered, type Knowledge, type Level } from '../attest/examine.ts';
+import { type Covered, type Level } from '../attest/coverage.ts';
+import { type Knowledge } from '../attest/examine.ts';
 import { type HeadMemory, type KnownHead } from '../attest/head-memory.ts';
 import { parseEntry } from '../computer/audit-entry.ts';
 import { type AuditVerdict } from '../computer/audit-verdict.ts';

@@ -4,7 +4,8 @@
  * @module
  */
 import { type EvidenceReason } from '../attest/compare.ts';
-import { type Covered, type Examined } from '../attest/examine.ts';
+import { type Covered } from '../attest/coverage.ts';
+import { type Examined } from '../attest/examine.ts';
 import { type ExaminedAudit } from './audit-evidence.ts';
 import { type Style } from './io.ts';
 import { number, oneLine } from './words.ts';
@@ -19,7 +20,8 @@ export function evidenceLines(examined: Examined | ExaminedAudit, style: Style):
   ];
 }
 
-function line(name: string, words: string, style: Style): string {
+/** A line of evidence below what it is of. */
+export function line(name: string, words: string, style: Style): string {
   return `       ${style('quiet', name.padEnd(10))} ${words}`;
 }
 
@@ -35,7 +37,7 @@ function coverWords({ by, records, who, since }: Covered, all: number, noun: str
 }
 
 /** A key's name and ID: the rest of it is long, and `hashtape key show` has it. */
-function keyName(vkey: string): string {
+export function keyName(vkey: string): string {
   return vkey.split('+', 2).join('+');
 }
 
@@ -124,7 +126,8 @@ function unseen(all: readonly (Examined | ExaminedAudit)[]): string[] {
 
 const WIDTH = 80;
 
-function wrapped(text: string): string {
+/** Text in lines of up to 80 characters. */
+export function wrapped(text: string): string {
   let lines = '';
   let room = 0;
   for (const word of text.split(' ')) {

@@ -84,7 +84,9 @@ export class Keeping {
   async #note(state: AttestedState): Promise<void> {
     this.#last = state;
     try {
-      await noteRun(state, this.#attesting);
+      // What can't be kept of the run can't be kept of the catalogue either, and is said once.
+      const { signer, memory } = this.#attesting;
+      await noteRun(state, { signer, memory });
     } catch (error) {
       this.#io.err.line(`not in the catalogue of its folder: ${problemOf(error)}`);
     }

@@ -41,6 +41,8 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<CommandM
   ],
   key: ['the key that signs checkpoints: show, new, rotate', () => import('./key.ts')],
   heads: ['what was seen of each transcript: list, forget', () => import('./heads.ts')],
+  prove: ['put one record into a file that proves it without the rest', () => import('./prove.ts')],
+  check: ['check such a proof, without the transcript', () => import('./check.ts')],
 };
 
 const EXAMPLES = `

@@ -1,0 +1,290 @@
+/**
+ * The memory of heads: it never shrinks, whoever writes to it at once, and what is damaged is said.
+ *
+ * @module
+ */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { HeadMemory, knownOf, type SeenHead } from '../../src/attest/head-memory.ts';
+import { scratch } from '../store/helpers.ts';
+import { attestChild, atOnce, requireBuiltAttest, snapshot, whenAllReady } from './support.ts';
+
+const newPath = scratch();
+
+function hash(digit: number | string): string {
+  return String(digit).padStart(64, '0');
+}
+
+function seen(size: number, more: Partial<SeenHead> = {}): SeenHead {
+  const root = hash(size);
+  return {
+    log: hash('a'),
+    size,
+    root,
+    sealed: false,
+    path: '/runs/a.jsonl',
+    by: 'writer',
+    ...more,
+  };
+}
+
+/** A memory whose clock goes on by a second each time. */
+function newMemory(): { memory: HeadMemory; state: string } {
+  const state = join(newPath(), 'state');
+  let time = 0;
+  return { state, memory: new HeadMemory(state, () => new Date((time += 1000))) };
+}
+
+function headFile(state: string, log = hash('a')): string {
+  return join(state, 'heads', `${log}.json`);
+}
+
+test('nothing is written before something is seen', async () => {
+  const { memory, state } = newMemory();
+  expect(memory.recall(hash('a'))).toBeNull();
+  expect(memory.at('/runs/a.jsonl')).toBeNull();
+  expect(memory.list()).toEqual([]);
+  expect(await memory.forget(hash('a'))).toBe(false);
+  memory.leave('/runs/a.jsonl');
+  expect(existsSync(state)).toBe(false);
+});
+
+test('what was seen is known: when first, when so large, where, and by whom', async () => {
+  const { memory, state } = newMemory();
+  expect(await memory.remember(seen(3), null)).toBe(true);
+  const first = { ...seen(3), time: '1970-01-01T00:00:01.000Z', since: '1970-01-01T00:00:01.000Z' };
+  expect(memory.recall(hash('a'))).toEqual(first);
+  expect(await memory.remember(seen(5, { by: 'verifier', sealed: true }), first)).toBe(true);
+  expect(new HeadMemory(state).recall(hash('a'))).toEqual({
+    ...seen(5, { by: 'verifier', sealed: true }),
+    time: '1970-01-01T00:00:02.000Z',
+    since: '1970-01-01T00:00:01.000Z',
+  });
+});
+
+test.skipIf(process.platform === 'win32')('it is for its user alone (needs modes)', async () => {
+  const { memory, state } = newMemory();
+  await memory.remember(seen(3), null);
+  for (const folder of [state, join(state, 'heads'), join(state, 'paths')])
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+  for (const name of Object.keys(snapshot(state)))
+    expect(statSync(join(state, name)).mode & 0o777).toBe(0o600);
+});
+
+test('a smaller size, or another root of the same, is never written over it', async () => {
+  const { memory } = newMemory();
+  await memory.remember(seen(5), null);
+  const known = knownOf(memory.recall(hash('a')));
+  for (const other of [seen(4), seen(1), seen(5, { root: hash('bad') })]) {
+    for (const path of ['/runs/a.jsonl', '/elsewhere/b.jsonl']) {
+      expect(await memory.remember({ ...other, path }, known)).toBe(true);
+      expect(memory.recall(hash('a'))).toMatchObject({ size: 5, root: hash(5), time: known?.time });
+    }
+  }
+});
+
+test('what was seen meanwhile is not written over: the caller must compare again', async () => {
+  const { memory } = newMemory();
+  await memory.remember(seen(5), null);
+  const known = knownOf(memory.recall(hash('a')));
+  await memory.remember(seen(9), known);
+  for (const stale of [null, known, { ...known!, size: 9 }]) {
+    expect(await memory.remember(seen(7), stale)).toBe(stale?.size === 9);
+    expect(await memory.remember(seen(12), stale)).toBe(false);
+    expect(memory.recall(hash('a'))).toMatchObject({ size: 9, root: hash(9) });
+  }
+});
+
+describe('where a log was', () => {
+  test('is known by its path, and follows it when it is moved or copied', async () => {
+    const { memory } = newMemory();
+    await memory.remember(seen(5), null);
+    const known = knownOf(memory.recall(hash('a')));
+    expect(memory.at('/runs/a.jsonl')).toEqual(known);
+    expect(await memory.remember(seen(5, { path: '/new/a.jsonl' }), known)).toBe(true);
+    expect(memory.recall(hash('a'))).toEqual({ ...known, path: '/new/a.jsonl' });
+    // It is known there too, as long as no other is seen.
+    expect(memory.at('/runs/a.jsonl')).toEqual(known);
+    await memory.remember(seen(2, { log: hash('b') }), null);
+    expect(memory.at('/runs/a.jsonl')).toMatchObject({ log: hash('b') });
+    expect(memory.at('/new/a.jsonl')).toMatchObject({ log: hash('a'), path: '/new/a.jsonl' });
+  });
+
+  test('is forgotten when a new log begins there; the log is not', async () => {
+    const { memory } = newMemory();
+    await memory.remember(seen(5), null);
+    memory.leave('/runs/a.jsonl');
+    expect(memory.at('/runs/a.jsonl')).toBeNull();
+    expect(memory.recall(hash('a'))).toMatchObject({ size: 5 });
+  });
+
+  test('any path is kept as it is', async () => {
+    const { memory } = newMemory();
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.nat(), async (name, n) => {
+        const path = `/${name}`;
+        const log = n.toString(16).padStart(64, '0');
+        await memory.forget(log);
+        await memory.remember(seen(1, { log, path }), null);
+        expect(memory.at(path)).toMatchObject({ log, path });
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+test('a log that is forgotten is not known, and may be seen anew', async () => {
+  const { memory } = newMemory();
+  await memory.remember(seen(5), null);
+  await memory.remember(seen(3, { log: hash('b'), path: '/b' }), null);
+  expect(memory.list().map(({ log }) => log)).toEqual([hash('a'), hash('b')]);
+  expect(await memory.forget(hash('a'))).toBe(true);
+  expect(await memory.forget(hash('a'))).toBe(false);
+  expect(memory.recall(hash('a'))).toBeNull();
+  expect(memory.at('/runs/a.jsonl')).toBeNull();
+  expect(memory.list().map(({ log }) => log)).toEqual([hash('b')]);
+  expect(await memory.remember(seen(2), null)).toBe(true);
+});
+
+describe('what is damaged', () => {
+  async function damaged(text: string | Buffer): Promise<{ memory: HeadMemory; file: string }> {
+    const { memory, state } = newMemory();
+    await memory.remember(seen(5), null);
+    writeFileSync(headFile(state), text);
+    return { memory, file: headFile(state) };
+  }
+
+  async function isSaid(text: string | Buffer): Promise<void> {
+    const { memory, file } = await damaged(text);
+    for (const recalled of [memory.recall(hash('a')), memory.at('/runs/a.jsonl')]) {
+      expect(recalled).toMatchObject({ problem: expect.stringContaining(file) });
+      expect(recalled).toMatchObject({ problem: expect.stringContaining('Delete') });
+      expect(knownOf(recalled)).toBeNull();
+    }
+    // It is what an enemy would do to have it begin anew.
+    await expect(memory.remember(seen(7), null)).rejects.toThrow('is damaged');
+    expect(readFileSync(file)).toEqual(Buffer.from(text));
+    expect(memory.list()).toEqual([]);
+    expect(await memory.forget(hash('a'))).toBe(true);
+    expect(await memory.remember(seen(7), null)).toBe(true);
+  }
+
+  test('a file cut at any byte is said to be', async () => {
+    const { memory, state } = newMemory();
+    await memory.remember(seen(5), null);
+    const text = readFileSync(headFile(state));
+    // Its last byte is a newline.
+    for (let length = 0; length < text.length - 1; length += 1) {
+      writeFileSync(headFile(state), text.subarray(0, length));
+      expect(memory.recall(hash('a')), `${length}`).toHaveProperty('problem');
+    }
+  });
+
+  const good = { ...seen(5), time: 't', since: 's', version: 1 };
+  test.each<[string, string | Buffer]>([
+    ['nothing', ''],
+    ['zeros', Buffer.alloc(300)],
+    ['no JSON', 'garbage'],
+    ['another JSON', '[]'],
+    ['another version', JSON.stringify({ ...good, version: 2 })],
+    ['another log', JSON.stringify({ ...good, log: hash('b') })],
+    ['no size', JSON.stringify({ ...good, size: 0 })],
+    ['a negative size', JSON.stringify({ ...good, size: -1 })],
+    ['a broken size', JSON.stringify({ ...good, size: 1.5 })],
+    ['a size as text', JSON.stringify({ ...good, size: '5' })],
+    ['no root', JSON.stringify({ ...good, root: 'x' })],
+    ['no path', JSON.stringify({ ...good, path: 1 })],
+    ['nobody', JSON.stringify({ ...good, by: 'enemy' })],
+  ])('%s is said to be', (_, text) => isSaid(text));
+
+  test('a folder in a file’s place is said, and nothing else comes to harm', async () => {
+    const { memory, state } = newMemory();
+    await memory.remember(seen(5), null);
+    rmSync(headFile(state));
+    mkdirSync(headFile(state));
+    expect(memory.recall(hash('a'))).toMatchObject({ problem: expect.stringContaining('Delete') });
+    expect(memory.list()).toEqual([]);
+  });
+
+  test('an index of paths that is damaged only finds nothing', async () => {
+    for (const text of ['', 'garbage', '{"log":1}', '{"log":"../../../etc/passwd"}', '[]']) {
+      const { memory, state } = newMemory();
+      await memory.remember(seen(5), null);
+      const [name = ''] = readdirSync(join(state, 'paths'));
+      writeFileSync(join(state, 'paths', name), text);
+      expect(memory.at('/runs/a.jsonl')).toBeNull();
+      expect(memory.recall(hash('a'))).toMatchObject({ size: 5 });
+    }
+  });
+
+  test('what a crash leaves beside is not listed', async () => {
+    const { memory, state } = newMemory();
+    await memory.remember(seen(5), null);
+    writeFileSync(`${headFile(state)}.3f0e`, '{"log"');
+    expect(memory.list()).toHaveLength(1);
+  });
+
+  test('a state folder that is a file: nothing is known, and remembering fails with words', async () => {
+    const state = newPath('state');
+    writeFileSync(state, '');
+    const memory = new HeadMemory(state);
+    expect(memory.recall(hash('a'))).toHaveProperty('problem');
+    expect(memory.at('/runs/a.jsonl')).toBeNull();
+    expect(memory.list()).toEqual([]);
+    await expect(memory.remember(seen(1), null)).rejects.toThrow(/ENOTDIR|EEXIST/);
+  });
+});
+
+/** Sees sizes of a log until `last`, each with the root that it must have. */
+const SEES = (first: number, step: number, last: number, log: string): string => `
+    const memory = new HeadMemory(path);
+    let kept = 0;
+    for (let size = ${first}; size <= ${last}; size += ${step}) {
+      const root = String(size).padStart(64, '0');
+      const head = { log: ${JSON.stringify(log)}, size, root, sealed: false, path: '/p' + ${first}, by: 'writer' };
+      const known = knownOf(memory.recall(head.log));
+      if (await memory.remember(head, known)) kept += 1;
+      const now = knownOf(memory.recall(head.log));
+      if (now === null || (known !== null && now.size < known.size)) throw new Error('it shrank');
+      if (Number(now.root) !== now.size) throw new Error('it is mixed up');
+    }
+    say(String(kept));`;
+
+describe('many processes at once', () => {
+  beforeAll(requireBuiltAttest);
+  const IMPORTS = { 'head-memory.js': '{ HeadMemory, knownOf }' };
+
+  test('at one log: it never shrinks, and the largest stays', async () => {
+    const state = join(newPath(), 'state');
+    const children = Array.from({ length: 6 }, (_, i) =>
+      attestChild(state, IMPORTS, whenAllReady(SEES(i + 1, 6, 60, hash('a')))),
+    );
+    const lines = await atOnce(children);
+    for (const line of lines) expect(Number(line), String(line)).toBeGreaterThan(0);
+    expect(knownOf(new HeadMemory(state).recall(hash('a')))?.size).toBeGreaterThanOrEqual(55);
+    // No lock and no draft is left.
+    expect(readdirSync(join(state, 'heads'))).toEqual([`${hash('a')}.json`]);
+  });
+
+  test('at many logs: none waits for another or is lost', async () => {
+    const state = join(newPath(), 'state');
+    const children = Array.from({ length: 8 }, (_, i) =>
+      attestChild(state, IMPORTS, whenAllReady(SEES(1, 1, 5, hash(i)))),
+    );
+    expect(await atOnce(children)).toEqual(Array.from({ length: 8 }, () => '5'));
+    const list = new HeadMemory(state).list();
+    expect(list.map(({ log, size }) => [log, size])).toEqual(
+      Array.from({ length: 8 }, (_, i) => [hash(i), 5]),
+    );
+  });
+});
