@@ -28,7 +28,7 @@ export interface Disclosed {
   readonly committed: number;
   readonly disclosed: number;
   readonly withheld: number;
-  /** Disclosures for a record that was not written: a crash leaves them. */
+  /** Disclosures for records that were not written: a crash leaves them. */
   readonly unused: number;
   /** In the order of their lines. */
   readonly faults: readonly OpenFault[];
@@ -95,7 +95,7 @@ export class Revealer {
     let unused = 0;
     for (const [digest, line] of this.#open.lines) {
       if (this.#used.has(digest)) continue;
-      if (!sealed && line.seq === this.#count && !this.#seen.has(digest)) unused += 1;
+      if (!sealed && line.seq >= this.#count && !this.#seen.has(digest)) unused += 1;
       else if (!faults.some((fault) => fault.line === line.line))
         faults.push({ line: line.line, problem: this.#whyUnused(digest, line) });
     }

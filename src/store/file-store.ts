@@ -6,15 +6,26 @@
 import { type Draft, type Head, type RecordLine } from '../transcript/index.ts';
 import { AppendFile, type Durability, type Held } from './append-file.ts';
 import { encodeBatch } from './batch.ts';
+import { type FileSystem } from './filesystem.ts';
 import { type TranscriptStore } from './store.ts';
+
+/** Where the files beside a transcript file go, and how they are written. */
+export interface Place {
+  /** Absolute, without symbolic links. */
+  readonly path: string;
+  readonly system: FileSystem;
+  readonly durability: Durability;
+}
 
 /** A transcript file that is open for appending. `file.ts` makes them. */
 export class FileStore implements TranscriptStore {
   readonly location: string;
+  readonly place: Place;
   readonly #file: AppendFile<Head>;
 
   constructor(held: Held, durability: Durability, head: Head, size: number) {
     this.location = held.location;
+    this.place = { path: held.path, system: held.system, durability };
     this.#file = new AppendFile(held, durability, head, size);
   }
 
