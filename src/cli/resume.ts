@@ -10,7 +10,7 @@ import { recordedOptions } from '../run/resume.ts';
 import { chooseModel } from './choose-model.ts';
 import { gatherTools } from './gather-tools.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
-import { addLiveOptions, budgetOf, oneOf, type LiveFlags } from './live-options.ts';
+import { addLiveOptions, budgetOf, oneOf, redactOf, type LiveFlags } from './live-options.ts';
 import { optionsOf, priceOf, refuseBad, rootFolder } from './live-run.ts';
 import { quoted } from './report.ts';
 import { goOn, unfinished } from './resuming.ts';
@@ -85,6 +85,7 @@ async function resumeFile(file: string, flags: Flags, io: Io): Promise<ExitStatu
     tools,
     budget: { ...configuration.budget, ...budgetOf(flags) },
     ...optionsOf(flags, root),
+    redact: redactOf(flags),
     ...(stops ? { watchdog: { onStall: 'stop' } as const } : {}),
   };
   refuseBad({ ...recordedOptions(configuration), ...options, task });

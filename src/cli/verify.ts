@@ -7,6 +7,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { createVerifier, type VerifyOptions } from '../transcript/index.ts';
 import { auditFault, auditStanding } from './audit-words.ts';
+import { disclosuresOf, disclosureWords, type Disclosures } from './disclosures.ts';
 import {
   CommandError,
   progressOf,
@@ -27,6 +28,9 @@ Audit logs of computer episodes are told from transcripts by their first line.
 
 A transcript without a final record (a run in progress, a crash, or a cut end)
 counts as a fault; --allow-open accepts it.
+
+Where values were taken out of a transcript, it says how many FILE.open discloses. What is
+withheld is no fault; a disclosure that doesn't match is.
 
 Exit status: 2 if any file could not be graded (missing or unreadable), else 1 if
 any has a fault, else 0.
@@ -73,12 +77,13 @@ async function verify(
   const unseen = new Set<string>();
   for (const target of await allTargets(paths, wanted)) {
     const judged = await grade(target, wanted, io.err);
-    const status = statusOf(judged);
+    const opened = await disclosuresOf(target.file, judged);
+    const status = Math.max(statusOf(judged), opened?.status ?? 0) as ExitStatus; // each is one
     if (status > worst) worst = status;
     const { verdict } = judged;
     if (verdict !== undefined && 'log' in verdict) unseen.add(verdict.unseen ?? '');
     const { file } = target;
-    io.out.line(json ? jsonOf(file, judged) : inWords(file, judged, io.out.style));
+    io.out.line(json ? jsonOf(file, judged, opened) : inWords(file, judged, opened, io.out.style));
   }
   if (worst === 0 && !json && head === undefined) {
     const more = [...unseen].map((words) => `\nAudit logs: ${words}.`);
@@ -123,13 +128,19 @@ function statusOf({ verdict, problem }: Judged): ExitStatus {
 }
 
 /** A verdict: a transcript's as docs/verify.py prints it; an audit log's says that it is one. */
-function jsonOf(file: string, { verdict, problem }: Judged): string {
+function jsonOf(file: string, { verdict, problem }: Judged, opened?: Disclosures): string {
   const found = verdict ?? { graded: false, problem };
-  return harmlessJson(JSON.stringify({ file, ...found }));
+  const disclosures = opened === undefined ? {} : { disclosures: opened.found ?? opened.lines[0] };
+  return harmlessJson(JSON.stringify({ file, ...found, ...disclosures }));
 }
 
 /** `ok  file  13 records, sealed` and below it the head, or the fault and below it what it means. */
-function inWords(file: string, { verdict, problem }: Judged, style: Style): string {
+function inWords(
+  file: string,
+  { verdict, problem }: Judged,
+  opened: Disclosures | undefined,
+  style: Style,
+): string {
   const name = oneLine(file);
   if (problem !== undefined) {
     return `${style('warning', '?')}      ${name}  not graded: ${oneLine(problem)}`;
@@ -140,6 +151,8 @@ function inWords(file: string, { verdict, problem }: Judged, style: Style): stri
     return verdict.ok ? ok + auditStanding(verdict, style) : bad + auditFault(verdict);
   }
   const { fault } = verdict;
-  if (fault === undefined) return ok + standing(verdict, style);
-  return `${bad}${faultWords(fault)}\n       ${meaning(fault, verdict)}`;
+  const words = disclosureWords(opened, style);
+  if (fault === undefined)
+    return (opened?.status === 1 ? bad : ok) + standing(verdict, style) + words;
+  return `${bad}${faultWords(fault)}\n       ${meaning(fault, verdict)}${words}`;
 }

@@ -28,7 +28,7 @@ export interface Disclosed {
   readonly committed: number;
   readonly disclosed: number;
   readonly withheld: number;
-  /** Disclosures for records that were not written: a crash leaves them. */
+  /** Disclosures for records that are not there: a crash leaves them, and so does a cut. */
   readonly unused: number;
   /** In the order of their lines. */
   readonly faults: readonly OpenFault[];

@@ -41,7 +41,7 @@ export class Root {
 
   /** Keeps the run's own transcript, which may lie below the root, from being written to by its tools. */
   protect(realPath: string): void {
-    this.#protected.add(realPath).add(`${realPath}.lock`);
+    for (const suffix of ['', '.lock', '.open']) this.#protected.add(realPath + suffix);
   }
 
   /**
