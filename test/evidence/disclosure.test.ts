@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -33,6 +34,14 @@ describe('RFC 9901', () => {
     const [first] = rfc.cases;
     expect(parseDisclosure(text)).toEqual(parseDisclosure(first?.disclosure ?? ''));
   });
+});
+
+test('the example of docs/redaction.md is one', () => {
+  const text = readFileSync(new URL('../../docs/redaction.md', import.meta.url), 'utf8');
+  const [, disclosure = ''] = /`1 ([\w-]+)` says/.exec(text) ?? [];
+  const { salt, name, value } = parseDisclosure(disclosure) ?? {};
+  expect(text).toContain(`says \`${JSON.stringify([salt, name, value])}\``);
+  expect(text).toContain(`"_sd":["${disclosureDigest(disclosure)}"]`);
 });
 
 const VALUE = fc.json({ maxDepth: 4 }).map((text): JsonValue => JSON.parse(text));

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { run } from '../../src/run/run.ts';
 import { type AnyTool } from '../../src/run/tool.ts';
 import { expectReplay, type GoldenJob } from '../../src/testing/expect-replay.ts';
 import { scratch } from '../store/helpers.ts';
@@ -110,6 +111,17 @@ describe('expectReplay', () => {
     copyFileSync(golden, path);
     writeFileSync(path, text.split('\n').slice(0, -2).join('\n') + '\n');
     expect(await problems(undefined, path)).toEqual(['- the run in it has not ended']);
+  });
+
+  test('says that values are withheld', async () => {
+    const path = newPath();
+    const model = (): { content: string } => ({ content: 'ten' });
+    await run({ task: 'go', model, transcript: path, redact: ['answer'] });
+    expect(await problems(undefined, path)).toEqual([]);
+    rmSync(`${path}.open`);
+    expect(await problems(undefined, path)).toEqual([
+      '- record 1: values are withheld, so it and what follows were not compared',
+    ]);
   });
 
   test('a file that is not there', async () => {
