@@ -15,9 +15,13 @@ export class KnownTexts {
 
   /** Adds the texts and numbers in a value, as they are and as JSON and addresses spell them. */
   learn(value: JsonValue): void {
-    if (isJsonArray(value)) for (const member of value) this.learn(member);
-    else if (isJsonObject(value)) for (const member of Object.values(value)) this.learn(member);
-    else if (value !== null && typeof value !== 'boolean') this.#add(textOf(value) ?? '');
+    // Not by recursion: a value that was read from a file may nest to any depth.
+    const left = [value];
+    for (let one = left.pop(); one !== undefined; one = left.pop()) {
+      if (isJsonArray(one) || isJsonObject(one))
+        for (const member of Object.values(one)) left.push(member);
+      else this.#add(textOf(one) ?? '');
+    }
   }
 
   /** Whether one of them stands in a text. */

@@ -57,7 +57,8 @@ export async function revealerFor(transcript: string | URL | TranscriptStore): P
 /**
  * Records with everything put back that was taken out of them.
  *
- * @throws {JournalError} `unusable` at the first that can't be put together whole.
+ * @throws {JournalError} `unusable` at the first that can't be put together whole; in the end, if a disclosure is
+ * wrong.
  */
 export async function* revealedWhole(
   records: AsyncIterable<TranscriptRecord>,
@@ -69,6 +70,12 @@ export async function* revealedWhole(
     if (commitments.some(({ state }) => state !== 'disclosed'))
       throw withheld(location, record.seq);
     yield record;
+  }
+  // What a crash left is no fault, and is cut off; anything else is somebody's, and is left alone.
+  const [fault] = revealer.end(false).faults;
+  if (fault !== undefined) {
+    const problem = `${location}.open: line ${fault.line}: ${fault.problem}; take that line out, or put the file back as it was written`;
+    throw new JournalError('unusable', problem);
   }
 }
 

@@ -198,7 +198,8 @@ function argumentsIn(
   kind: string,
   payload: JsonObject,
 ): readonly (readonly Step[])[] {
-  if (kind === 'tool') return isFor(tool, payload) ? [['given', ...path]] : [];
+  // An error may quote a part of what the tool got.
+  if (kind === 'tool') return isFor(tool, payload) ? [['given', ...path], ['error']] : [];
   const { tool_calls: calls } = payload;
   if (kind !== 'assistant' || !isJsonArray(calls)) return [];
   return calls.flatMap((call, i) =>

@@ -4,7 +4,14 @@
  *
  * @module
  */
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -332,6 +339,23 @@ describe('going on', () => {
     },
   );
 
+  test('with a disclosure that is wrong is refused too, and changes nothing', async () => {
+    for (const line of [
+      'junk\n',
+      `1 ${Buffer.from('["s","password","else"]').toString('base64url')}\n`,
+    ]) {
+      const path = await cutAfter(4);
+      appendFileSync(`${path}.open`, line);
+      const [before, open] = [readFileSync(path), readFileSync(`${path}.open`)];
+      const going = resume(path, { tools: task().tools, model: byTurns(SCRIPT) });
+      await expect(going).rejects.toThrow(
+        /\.open: line \d+: it .*; take that line out, or put the file back/,
+      );
+      expect(readFileSync(path).equals(before)).toBe(true);
+      expect(readFileSync(`${path}.open`).equals(open)).toBe(true);
+    }
+  });
+
   test('under other rules is a difference, which may be allowed', async () => {
     const path = await cutAfter(4);
     const options = { tools: task().tools, model: byTurns(SCRIPT), redact: ['task'] };
@@ -400,6 +424,91 @@ describe('kill -9', () => {
     expect(found).toMatchObject({ withheld: 0, unused: 0, faults: [] });
     expect(found.committed).toBeGreaterThan(50);
     expect(readFileSync(place.path, 'utf8')).not.toContain('thirty steps');
+  });
+});
+
+test('what looks like commitments in a result is none, with rules and without', async () => {
+  const odd = {
+    _sd: ['x'.repeat(43)],
+    list: [{ '...': 'y'.repeat(43) }, { '...': 1 }],
+    deep: { _sd: 1 },
+  };
+  for (const redact of [['task'], []]) {
+    const path = newPath();
+    const asked = byTurns([{ toolCalls: [call('odd')] }, { content: 'done' }]);
+    const options = { tools: [toolOf('odd', () => odd)], model: asked, redact };
+    await run({ task: 'go', ...options, transcript: path });
+    expect(JSON.stringify(asked.asked.at(-1)?.messages)).toContain('xxx');
+    expect(await replay(path)).toMatchObject({ ok: true, sealed: true });
+    expect(await standing(path)).toMatchObject({ withheld: 0, faults: [] });
+  }
+});
+
+describe('whatever is taken out of arguments', () => {
+  const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 });
+  /** No other text has it in it. */
+  const secret = fc
+    .tuple(text, fc.nat(999), text)
+    .map(([a, n, b]) => `${a}~${n}§${b}`.toWellFormed());
+  const args = (value: string): fc.Arbitrary<string | object> =>
+    fc.constantFrom(
+      { k: value },
+      { list: [{ k: value }, 1], other: true },
+      `{ "k": ${JSON.stringify(value)} }`,
+      `{"k":${JSON.stringify(value).replaceAll('~', '\\u007e')}}`,
+    );
+  const turn = secret.chain((value) =>
+    fc.record({
+      value: fc.constant(value),
+      name: fc.constantFrom('echo', 'throws', 'nope', 'strict'),
+      given: args(value),
+      said: fc.constantFrom(
+        '',
+        value,
+        `I use ${value}.`,
+        JSON.stringify({ is: value }),
+        encodeURIComponent(value),
+      ),
+    }),
+  );
+  const tools = [
+    toolOf('echo', (given) => ({ given, text: `it was ${JSON.stringify(given)}` })),
+    toolOf('throws', (given) => {
+      throw new Error(`no: ${JSON.stringify(given)}`);
+    }),
+    toolOf('strict', () => 1, {
+      input: { type: 'object', properties: { k: { enum: ['only this'] } }, required: ['k'] },
+    }),
+  ];
+
+  test('is in no byte of the transcript, whoever says it again', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
+        const path = newPath();
+        const script = turns.map(({ name, given, said }) => ({
+          content: said,
+          toolCalls: [call(name, given as never)],
+        }));
+        const last = { content: turns.map(({ value }) => value).join(' and ') };
+        const redact = ['tools.*.arguments'];
+        await run({
+          task: 'go',
+          tools,
+          model: byTurns([...script, last]),
+          transcript: path,
+          redact,
+        });
+        const bytes = readFileSync(path, 'utf8');
+        for (const { value } of turns) {
+          expect(bytes).not.toContain(value);
+          expect(bytes).not.toContain(JSON.stringify(value).slice(1, -1));
+          expect(bytes).not.toContain(encodeURIComponent(value));
+        }
+        expect(bytes).not.toContain('§');
+        expect(await replay(path)).toMatchObject({ ok: true, sealed: true });
+      }),
+      { numRuns: 100 },
+    );
   });
 });
 

@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest';
 import { run } from '../../src/run/run.ts';
 import { type AnyTool } from '../../src/run/tool.ts';
 import { expectReplay, type GoldenJob } from '../../src/testing/expect-replay.ts';
+import { DONE, model } from '../run/support.ts';
 import { scratch } from '../store/helpers.ts';
 
 const examples = new URL('../../examples/', import.meta.url);
@@ -115,8 +116,7 @@ describe('expectReplay', () => {
 
   test('says that values are withheld', async () => {
     const path = newPath();
-    const model = (): { content: string } => ({ content: 'ten' });
-    await run({ task: 'go', model, transcript: path, redact: ['answer'] });
+    await run({ task: 'go', model: model([DONE]), transcript: path, redact: ['answer'] });
     expect(await problems(undefined, path)).toEqual([]);
     rmSync(`${path}.open`);
     expect(await problems(undefined, path)).toEqual([
