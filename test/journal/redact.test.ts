@@ -444,19 +444,22 @@ test('what looks like commitments in a result is none, with rules and without', 
   }
 });
 
+/** Arguments that hold a text, in each way in which they may. */
+function args(value: string): fc.Arbitrary<string | object> {
+  return fc.constantFrom(
+    { k: value },
+    { list: [{ k: value }, 1], other: true },
+    `{ "k": ${JSON.stringify(value)} }`,
+    `{"k":${JSON.stringify(value).replaceAll('~', '\\u007e')}}`,
+  );
+}
+
 describe('whatever is taken out of arguments', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 });
   /** No other text has it in it. */
   const secret = fc
     .tuple(text, fc.nat(999), text)
     .map(([a, n, b]) => `${a}~${n}§${b}`.toWellFormed());
-  const args = (value: string): fc.Arbitrary<string | object> =>
-    fc.constantFrom(
-      { k: value },
-      { list: [{ k: value }, 1], other: true },
-      `{ "k": ${JSON.stringify(value)} }`,
-      `{"k":${JSON.stringify(value).replaceAll('~', '\\u007e')}}`,
-    );
   const turn = secret.chain((value) =>
     fc.record({
       value: fc.constant(value),

@@ -154,6 +154,7 @@ describe('what a rule takes out', () => {
     ['tools.login.result', 'tool', VALUE, ['value: {"rows":[1,{"a":2}]}']],
     ['tools.login.result.rows[1].a', 'tool', VALUE, ['a: 2']],
     ['tools.login.result.rows[0]', 'tool', VALUE, ['1']],
+    ['tools.login.arguments.user', 'tool', ERROR, ['error: "no"', 'result_sha256: "ab"']],
     ['tools.login.result', 'tool', ERROR, ['error: "no"', 'result_sha256: "ab"']],
     ['tools.login.result.rows', 'tool', ERROR, ['result_sha256: "ab"']],
     ['tools.other.result', 'tool', VALUE, []],
