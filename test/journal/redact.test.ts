@@ -445,7 +445,7 @@ test('what looks like commitments in a result is none, with rules and without', 
 });
 
 /** Arguments that hold a text, in each way in which they may. */
-function args(value: string): fc.Arbitrary<string | object> {
+function spelled(value: string): fc.Arbitrary<string | object> {
   return fc.constantFrom(
     { k: value },
     { list: [{ k: value }, 1], other: true },
@@ -464,7 +464,7 @@ describe('whatever is taken out of arguments', () => {
     fc.record({
       value: fc.constant(value),
       name: fc.constantFrom('echo', 'throws', 'nope', 'strict'),
-      given: args(value),
+      given: spelled(value),
       said: fc.constantFrom(
         '',
         value,
