@@ -130,7 +130,8 @@ function statusOf({ verdict, problem }: Judged): ExitStatus {
 /** A verdict: a transcript's as docs/verify.py prints it; an audit log's says that it is one. */
 function jsonOf(file: string, { verdict, problem }: Judged, opened?: Disclosures): string {
   const found = verdict ?? { graded: false, problem };
-  const disclosures = opened === undefined ? {} : { disclosures: opened.found ?? opened.lines[0] };
+  const disclosures =
+    opened === undefined ? {} : { disclosures: opened.found ?? { problem: opened.lines[0] } };
   return harmlessJson(JSON.stringify({ file, ...found, ...disclosures }));
 }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { constants } from 'node:fs';
+import { constants, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { NOTHING_OPEN, parseOpenFile, type OpenFile } from '../evidence/open-file.ts';
@@ -48,30 +48,32 @@ export class DisclosureFile {
    * Opens the file of the transcript at a place, for its owner alone to read.
    *
    * @param kept how many of its bytes belong to records that are there: what follows, a crash left, and is cut
-   * off. Null for a transcript that begins: then there must be nothing.
+   * off. Null for a transcript that begins: then there must be no such file.
    * @throws {StoreError} `exists` if there is; `failed` if the disk does.
    */
   static async open(place: Place, location: string, kept: number | null): Promise<DisclosureFile> {
     const { system, durability } = place;
     const path = place.path + SUFFIX;
     const name = location + SUFFIX;
-    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
+    // Nobody who made it beforehand, or a link in its place, may get to read what is written to it.
+    const fresh = kept === null ? constants.O_EXCL : 0;
+    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | fresh;
     let file: Opened | undefined;
     try {
       file = await system.open(path, flags, 0o600);
-      const { size } = file.stat();
-      if (kept === null && size > 0) throw leftOver(name);
-      if (size > (kept ?? 0)) file.truncate(kept ?? 0);
+      if (file.stat().size > (kept ?? 0)) file.truncate(kept ?? 0);
       if (durability !== 'never') {
         await file.datasync();
         await system.syncDirectory(dirname(path));
       }
       const held = { location: name, path, system, file, lock: { release: () => undefined } };
-      const from = file.stat().size;
-      return new DisclosureFile(new AppendFile(held, durability, from, from));
+      const { size } = file.stat();
+      return new DisclosureFile(new AppendFile(held, durability, size, size));
     } catch (error) {
+      if (codeOf(error) === 'EEXIST') throw leftOver(name);
       // The error that led here is the one to tell.
       await file?.close().catch(() => undefined);
+      if (file !== undefined && kept === null) rmSync(path, { force: true });
       throw openError(name, error, true);
     }
   }
@@ -114,6 +116,6 @@ export class DisclosureFile {
 function leftOver(name: string): StoreError {
   return new StoreError(
     'exists',
-    `${name}: there are disclosures of another transcript already; choose another path for this one, or move them away`,
+    `${name}: there is such a file already, with the disclosures of another transcript; choose another path for this one, or move it away`,
   );
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -124,10 +124,15 @@ test('a new transcript doesn’t take the disclosures of another for its own', a
   const store = await createTranscript(path);
   writeFileSync(`${path}.open`, '0 Wy\n');
   const error = await storeError(over(store, null), 'exists');
-  expect(error.message).toContain(`${path}.open: there are disclosures of another transcript`);
+  expect(error.message).toContain(`${path}.open: there is such a file already`);
   expect(readFileSync(`${path}.open`, 'utf8')).toBe('0 Wy\n');
-  // An empty file is nobody's.
+  // Whoever made an empty one could read what is written to it; and so could whoever made a link.
   writeFileSync(`${path}.open`, '');
+  await storeError(over(store, null), 'exists');
+  rmSync(`${path}.open`);
+  symlinkSync(newPath('elsewhere'), `${path}.open`);
+  await storeError(over(store, null), 'exists');
+  rmSync(`${path}.open`);
   await (await over(store, null)).close();
 });
 
@@ -287,7 +292,9 @@ test.each<[string, Faults]>([
   Object.assign(faults, fault);
   const error = await storeError(over(plain, null), 'failed');
   expect(error.message).toContain(`${path}.open: it can't be created`);
-  await plain.close();
+  // Nothing stays behind that would be in the way of another try.
+  for (const name of Object.keys(faults)) Reflect.deleteProperty(faults, name);
+  await (await over(plain, null)).close();
 });
 
 test('disclosures that can’t be read are no reason to call values withheld', async () => {
