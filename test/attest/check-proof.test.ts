@@ -133,9 +133,12 @@ test('another record with a right hash', async () => {
   expect(await fault(changed({ extra: utf8(text.trimEnd()) }))).toBe('root_mismatch');
 });
 
-describe('the record in it', () => {
-  const line = (): string => Buffer.from(parseTlogProof(texts[2]!).extra!).toString();
+/** The third record's line. */
+function line(): string {
+  return Buffer.from(parseTlogProof(texts[2]!).extra!).toString();
+}
 
+describe('the record in it', () => {
   test.each<[string, (line: string) => string | Uint8Array, ProofReason]>([
     ['edited', (text) => text.replace('"value":1', '"value":2'), 'hash_mismatch'],
     ['with another hash', (text) => text.replace(/"hash":"./, '"hash":"0'), 'hash_mismatch'],
