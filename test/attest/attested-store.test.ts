@@ -141,11 +141,11 @@ describe('what is stated, and when', () => {
   test('what is appended while a sync is under way isn’t stated by it', async () => {
     const [path, user] = [newPath(), newUser()];
     const plain = await createTranscript(path);
-    let meanwhile = async (): Promise<unknown> => undefined;
+    let meanwhile: (() => Promise<unknown>) | undefined;
     const inner = replaced(plain, {
       async sync() {
         await plain.sync();
-        await meanwhile();
+        await meanwhile?.();
       },
     });
     const store = new AttestedStore(inner, path, user.attesting);
@@ -154,7 +154,7 @@ describe('what is stated, and when', () => {
     await store.sync();
     expect(sizesIn(path)).toEqual([1]);
     expect(knownSize(user)).toEqual([1]);
-    meanwhile = async () => undefined;
+    meanwhile = undefined;
     await store.close();
     expect(sizesIn(path)).toEqual([1, 2]);
   });
@@ -272,26 +272,26 @@ function snapshotAt(
   }
 }
 
+function isBeside({ name, path: at }: Change, path: string): boolean {
+  // Removing takes no room.
+  if (name === 'rmSync' || name === 'unlinkSync') return false;
+  return at !== path && at !== dirname(path) && !at.startsWith(`${path}.lock`);
+}
+
+/** Every change of the disk beside the log itself and its lock. */
+async function changesBeside(): Promise<number> {
+  const [path, user] = [newPath(), newUser()];
+  let count = 0;
+  await watching(
+    (change) => {
+      if (isBeside(change, path)) count += 1;
+    },
+    () => carry(path, user),
+  );
+  return count;
+}
+
 describe('a disk that is full, or fails, at any write beside the log', () => {
-  /** Every change of the disk beside the log itself and its lock. */
-  async function changesBeside(): Promise<number> {
-    const [path, user] = [newPath(), newUser()];
-    let count = 0;
-    await watching(
-      (change) => {
-        if (isBeside(change, path)) count += 1;
-      },
-      () => carry(path, user),
-    );
-    return count;
-  }
-
-  function isBeside({ name, path: at }: Change, path: string): boolean {
-    // Removing takes no room.
-    if (name === 'rmSync' || name === 'unlinkSync') return false;
-    return at !== path && at !== dirname(path) && !at.startsWith(`${path}.lock`);
-  }
-
   test.each([true, false])(
     'the run goes on, and it is said once (room again afterwards: %s)',
     async (mended) => {
@@ -352,8 +352,10 @@ describe('evidence fails by itself', () => {
 
   test('a caller that can’t note it ends neither', async () => {
     const [path, user] = [newPath(), newUser()];
-    const onState = (): Promise<void> => Promise.reject(new Error('no catalogue'));
-    const store = await createAttested(path, { ...user.attesting, onState });
+    const store = await createAttested(path, {
+      ...user.attesting,
+      onState: () => Promise.reject(new Error('no catalogue')),
+    });
     await store.append([userRecord()]);
     await store.sync();
     await store.append([FINAL]);
@@ -378,15 +380,15 @@ describe('evidence fails by itself', () => {
   });
 });
 
-describe('a log whose own disk fails', () => {
-  async function failing(
-    faults: Faults,
-  ): Promise<{ store: AttestedStore; path: string; user: User }> {
-    const [path, user] = [newPath(), newUser()];
-    const plain = await createTranscript(path, {}, faultySystem(faults));
-    return { store: new AttestedStore(plain, path, user.attesting), path, user };
-  }
+async function failing(
+  faults: Faults,
+): Promise<{ store: AttestedStore; path: string; user: User }> {
+  const [path, user] = [newPath(), newUser()];
+  const plain = await createTranscript(path, {}, faultySystem(faults));
+  return { store: new AttestedStore(plain, path, user.attesting), path, user };
+}
 
+describe('a log whose own disk fails', () => {
   test('a sync that fails is thrown, and nothing is stated', async () => {
     const { store, path, user } = await failing({ datasync: failingLater });
     await store.append([userRecord()]);

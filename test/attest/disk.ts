@@ -4,10 +4,14 @@
  *
  * @module
  */
-import fs, { rmSync, readdirSync } from 'node:fs';
+import fs, { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeFileSystem, type OpenFile } from '../../src/store/filesystem.ts';
+
+// Node keeps the functions that it removes with when it first removes something: they must be its own.
+rmSync(mkdtempSync(join(tmpdir(), 'hashtape-disk-')), { recursive: true });
 
 /** A change that is about to be made. */
 export interface Change {
@@ -29,7 +33,7 @@ export async function watching<T>(watch: Watch, act: () => Promise<T>): Promise<
   try {
     return await act();
   } finally {
-    restore();
+    await restore();
   }
 }
 
@@ -63,19 +67,24 @@ export function removeLocks(folder: string): void {
     if (name.includes('.lock')) rmSync(join(folder, name));
 }
 
-function patch(watch: Watch): () => void {
+function patch(watch: Watch): () => Promise<void> {
+  const files = new Set<OpenFile>();
   const system = { ...nodeFileSystem };
   nodeFileSystem.open = async (path, flags, mode) => {
     if ((flags & fs.constants.O_CREAT) !== 0) watch({ name: 'create', path });
-    return watched(path, await system.open(path, flags, mode), watch);
+    const file = await system.open(path, flags, mode);
+    files.add(file);
+    return { ...watched(path, file, watch), close: () => (files.delete(file), file.close()) };
   };
   nodeFileSystem.syncDirectory = async (path) => watch({ name: 'sync folder', path });
   const { writeFileSync, renameSync, linkSync, unlinkSync, rmSync: remove, mkdirSync } = fs;
   const real = { renameSync, linkSync, unlinkSync, rmSync: remove, mkdirSync };
   fs.writeFileSync = (path, data, options) => {
     const settings = { ...(typeof options === 'object' ? options : {}), flush: false };
+    // Only text is written so.
+    const text = data as string;
     const part = (share: number): void =>
-      writeFileSync(path, String(data).slice(0, Math.floor(String(data).length * share)), settings);
+      writeFileSync(path, text.slice(0, Math.floor(text.length * share)), settings);
     watch({ name: 'write file', path: String(path), part });
     writeFileSync(path, data, settings);
   };
@@ -90,18 +99,19 @@ function patch(watch: Watch): () => void {
     });
   }
   syncBuiltinESMExports();
-  return () => {
+  return async () => {
     Object.assign(nodeFileSystem, system);
     Object.assign(fs, { ...real, writeFileSync });
     syncBuiltinESMExports();
+    // As the system does when a process ends.
+    for (const file of files) await file.close();
   };
 }
 
-function watched(path: string, file: OpenFile, watch: Watch): OpenFile {
+function watched(path: string, file: OpenFile, watch: Watch): Omit<OpenFile, 'close'> {
   return {
     read: (into, position) => file.read(into, position),
     stat: () => file.stat(),
-    close: () => file.close(),
     write(bytes, from) {
       const part = (share: number): void => {
         const end = from + Math.floor((bytes.length - from) * share);
