@@ -116,7 +116,11 @@ export class HeadMemory {
 
   /** Says that a new log begins at a path, where no other is any more. */
   leave(path: string): void {
-    rmSync(this.#pathPath(path), { force: true });
+    try {
+      rmSync(this.#pathPath(path), { force: true });
+    } catch {
+      // The first head that is remembered there will say so.
+    }
   }
 
   /** All logs that are known. */
