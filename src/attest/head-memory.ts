@@ -106,10 +106,11 @@ export class HeadMemory {
         ? { ...known, path: seen.path }
         : { ...seen, time, since: known?.since ?? time };
       await replaceFile(path, `${canonicalJson({ ...head, version: VERSION })}\n`);
-      await replaceFile(
-        this.#pathPath(seen.path),
-        `${canonicalJson({ log: seen.log, path: seen.path })}\n`,
-      );
+      // Most often it says so already, and a write is two syncs.
+      if (this.#logAt(seen.path) !== seen.log) {
+        const place = canonicalJson({ log: seen.log, path: seen.path });
+        await replaceFile(this.#pathPath(seen.path), `${place}\n`);
+      }
       return true;
     });
   }
