@@ -55,7 +55,7 @@ export interface Begun {
 const EVERY = 256;
 /**
  * … or more, where they come by the thousand: a statement takes several milliseconds and syncs, so there is one a
- * second in the long run, and a few more at first.
+ * second in the long run, and up to four at once.
  */
 const PAUSE_MS = 1000;
 const AHEAD_MS = 4000;

@@ -70,7 +70,9 @@ export function compare(roots: Roots, stated: Stated): EvidenceFault | undefined
   const foreign = stated.id === null ? undefined : otherLog(stated.id, stated);
   if (foreign !== undefined) return foreign;
   let held = 0;
-  for (const claim of claimsOf(stated).toSorted((a, b) => a.size - b.size)) {
+  const claims = claimsOf(stated).toSorted((a, b) => a.size - b.size);
+  for (const claim of claims) {
+    if (claim.size > roots.size) return rolledBack(claims.at(-1) ?? claim, roots);
     // Only checkpoints are of one history; the others may be of one that they are not of.
     const isCheckpoint = claim.reason === 'root_mismatch';
     const fault = judge(claim, roots, isCheckpoint ? held : 0);
@@ -115,14 +117,15 @@ function claimsOf({ stored, known, listed, anchors = [] }: Stated): Claim[] {
   return claims;
 }
 
+function rolledBack({ words }: Claim, { size }: Roots): EvidenceFault {
+  return { seq: size, reason: 'rolled_back', detail: `${words}, and it has ${size}` };
+}
+
 function judge(
   { size, root, words, reason }: Claim,
   roots: Roots,
   held: number,
 ): EvidenceFault | undefined {
-  if (size > roots.size) {
-    return { seq: roots.size, reason: 'rolled_back', detail: `${words}, and it has ${roots.size}` };
-  }
   const found = roots.at(size);
   if (found === root) return undefined;
   const seq = Math.min(held, Math.max(size - 1, 0));

@@ -17,7 +17,7 @@ export interface LogIdentity {
 export function identityOf({ hash, payload }: TranscriptRecord): LogIdentity {
   if (!isJsonObject(payload)) return { id: hash, unique: false };
   const { run, id } = payload;
-  // Runs have it in their configuration, catalogues by themselves.
+  // Runs have it in their configuration, catalogues and logs whose first record was torn by themselves.
   const own = isJsonObject(run) ? run['id'] : id;
   return { id: hash, unique: typeof own === 'string' && own !== '' };
 }

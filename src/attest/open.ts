@@ -10,6 +10,7 @@ import {
   type FileOptions,
   type OpenOptions,
 } from '../store/file.ts';
+import { messageOf } from '../store/store-errors.ts';
 import { pathText, realPath } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
@@ -37,8 +38,8 @@ export async function createAttested(
   const store = await createTranscript(path, options);
   return orClosed(store, async () => {
     const real = realPath(pathText(path));
-    setAside(checkpointPath(real));
-    setAside(anchorsPath(real));
+    setAside(checkpointPath(real), store.location);
+    setAside(anchorsPath(real), store.location);
     attesting.memory?.leave(real);
     return new AttestedStore(store, real, attesting);
   });
@@ -80,13 +81,15 @@ async function orClosed<T>(store: TranscriptStore, make: () => Promise<T>): Prom
 }
 
 /** Whoever wrote to the transcript holds its lock, so nobody is writing these. */
-function setAside(path: string): void {
+function setAside(path: string, location: string): void {
   if (!existsSync(path)) return;
-  for (let k = 1; ; k += 1) {
-    const kept = `${path}.old-${k}`;
-    if (existsSync(kept)) continue;
-    renameSync(path, kept);
-    return;
+  let k = 1;
+  while (existsSync(`${path}.old-${k}`)) k += 1;
+  try {
+    renameSync(path, `${path}.old-${k}`);
+  } catch (error) {
+    const what = "checkpoints of another transcript are beside it, and can't be moved away";
+    throw new StoreError('failed', `${location}: ${what}: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
   createVerifier,
@@ -114,7 +115,9 @@ export async function openTranscript(
     if (fault === undefined) return new FileStore(held, durability, head, size);
     const repair = await cutTornTail(held, size);
     const store = new FileStore(held, durability, head, repair.size);
-    await store.append([{ kind: 'recovered', payload: { ...repair.torn } }]);
+    // As a first record it is what tells this log from any other.
+    const id = count === 0 ? { id: randomUUID() } : {};
+    await store.append([{ kind: 'recovered', payload: { ...id, ...repair.torn } }]);
     await store.sync();
     return store;
   });

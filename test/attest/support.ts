@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Attesting } from '../../src/attest/attested-store.ts';
 import { Examination, type Examined, type Knowledge } from '../../src/attest/examine.ts';
@@ -101,6 +101,7 @@ export async function examine(
 /** The files in a folder and below it, each with its bytes. */
 export function snapshot(folder: string): Record<string, string> {
   const files: Record<string, string> = {};
+  if (!existsSync(folder)) return files;
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, name);
     if (statSync(path).isFile()) files[name] = readFileSync(path, 'latin1');
