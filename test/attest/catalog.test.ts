@@ -91,7 +91,7 @@ describe('what it says of a file', () => {
     const records = await recordsOf(catalogPath(path));
     expect(records.map(({ kind }) => kind)).toEqual(['catalog', 'run', 'run']);
     const listed = (await readCatalog(catalogPath(path)))?.get('a.jsonl');
-    const known = user.memory.list().find(({ path: at }) => at === path);
+    const known = user.memory.list().find((head) => head.path === path);
     expect(listed).toEqual({
       file: 'a.jsonl',
       log: known?.log,
@@ -136,7 +136,7 @@ describe('what it says of a file', () => {
     rmSync(path);
     rmSync(checkpointPath(path));
     expect(await faultsIn(dirname(path), user)).toEqual(['a.jsonl missing']);
-    const { log = '' } = user.memory.list().find(({ path: at }) => at === path) ?? {};
+    const { log = '' } = user.memory.list().find((head) => head.path === path) ?? {};
     expect(await noteRemoval(path, user.attesting)).toBe(true);
     expect(await noteRemoval(path, user.attesting)).toBe(false);
     await user.memory.forget(log);
@@ -306,7 +306,7 @@ async function newRuns(user: ReturnType<typeof newUser>): Promise<string> {
   return folder;
 }
 
-async function at(path: string, user: User): Promise<Gone | null> {
+async function goneOf(path: string, user: User): Promise<Gone | null> {
   return goneAt(path, user.memory);
 }
 
@@ -425,9 +425,9 @@ describe('what is gone', () => {
     test('that was never one, or where one is: nothing', async () => {
       const user = newUser();
       const folder = await newRuns(user);
-      expect(await at(join(folder, 'z.jsonl'), user)).toBeNull();
-      expect(await at(join(folder, 'a.jsonl'), user)).toBeNull();
-      expect(await at('/nowhere/at/all.jsonl', user)).toBeNull();
+      expect(await goneOf(join(folder, 'z.jsonl'), user)).toBeNull();
+      expect(await goneOf(join(folder, 'a.jsonl'), user)).toBeNull();
+      expect(await goneOf('/nowhere/at/all.jsonl', user)).toBeNull();
       expect(await goneAt(join(folder, 'z.jsonl'), undefined)).toBeNull();
     });
 
@@ -435,16 +435,16 @@ describe('what is gone', () => {
       const user = newUser();
       const folder = await newRuns(user);
       rmSync(join(folder, 'a.jsonl'));
-      expect((await at(join(folder, 'a.jsonl'), user))?.fault).toMatchObject({
+      expect((await goneOf(join(folder, 'a.jsonl'), user))?.fault).toMatchObject({
         reason: 'missing',
         detail: expect.stringContaining('closed with 5 records'),
       });
       rmSync(catalogPath(join(folder, 'a.jsonl')));
-      expect((await at(join(folder, 'a.jsonl'), user))?.fault.detail).toMatch(
+      expect((await goneOf(join(folder, 'a.jsonl'), user))?.fault.detail).toMatch(
         /^a log of 5 records was (written|verified) here at /,
       );
       rmSync(folder, { recursive: true });
-      expect((await at(join(folder, 'a.jsonl'), user))?.fault.reason).toBe('missing');
+      expect((await goneOf(join(folder, 'a.jsonl'), user))?.fault.reason).toBe('missing');
     });
   });
 });
