@@ -10,6 +10,7 @@ test.skipIf(!inCi).each([
   ['python3', ['--version']],
   ['script', ['--version']],
   ['git', ['--version']],
+  ['openssl', ['version']],
 ])('%s is there (asked for in CI only)', (command, args) => {
   expect(spawnSync(command, args).status).toBe(0);
 });

@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 const root = new URL('..', import.meta.url);
@@ -29,7 +31,16 @@ describe('README', () => {
     const script = block('sh')
       .replaceAll('npx hashtape', 'node dist/cli/main.js')
       .replaceAll(/^(?=.)(.*)$/gm, '$1\necho "status $?"');
-    const { stdout } = spawnSync('bash', ['-s'], { cwd: root, encoding: 'utf8', input: script });
+    // Not the key and the memory of whoever runs the tests.
+    const home = mkdtempSync(join(tmpdir(), 'hashtape-readme-'));
+    const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' };
+    const { stdout } = spawnSync('bash', ['-s'], {
+      cwd: root,
+      encoding: 'utf8',
+      input: script,
+      env,
+    });
+    rmSync(home, { recursive: true });
     const statuses = [...stdout.matchAll(/^status (\d+)$/gm)].map((match) => match[1]);
     expect(statuses).toEqual(['0', '137', '1', '0', '0']);
     expect(stdout).toMatch(/^FAULT {2}runs\/kill\.jsonl .*not_sealed/m);

@@ -37,12 +37,16 @@ export function bytesIfThere(path: string): Buffer | null {
 /** No file of ours comes near it. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Replaces a file, or makes it, with the folders above it: the new text is on the disk before its name is. */
-export async function replaceFile(path: string, text: string, mode = 0o600): Promise<void> {
+/** Replaces a file, or makes it, with the folders above it: what is new is on the disk before its name is. */
+export async function replaceFile(
+  path: string,
+  content: string | Uint8Array,
+  mode = 0o600,
+): Promise<void> {
   const folder = privateFolder(path);
   const draft = `${path}.${randomUUID()}`;
   try {
-    writeFileSync(draft, text, { mode, flag: 'wx', flush: true });
+    writeFileSync(draft, content, { mode, flag: 'wx', flush: true });
     renameSync(draft, path);
   } finally {
     rmSync(draft, { force: true });

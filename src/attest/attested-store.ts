@@ -53,6 +53,15 @@ export interface Begun {
 
 /** So many records may be without a checkpoint. */
 const EVERY = 256;
+/**
+ * … or more, where they come by the thousand: a statement takes several milliseconds and syncs, so there is one a
+ * second in the long run, and a few more at first.
+ */
+const PAUSE_MS = 1000;
+const AHEAD_MS = 4000;
+
+/** So many hashes of records wait for a sync. */
+const MAX_FRESH = 4096;
 
 /** A store whose records are attested whenever they are made durable, a few hundred at a time. */
 export class AttestedStore implements TranscriptStore {
@@ -61,6 +70,8 @@ export class AttestedStore implements TranscriptStore {
   readonly #with: Attesting;
   readonly #checkpoints: CheckpointWriter;
   readonly #roots: Roots;
+  /** Hashes of records that aren't in the tree yet. */
+  #fresh: string[] = [];
   #identity: LogIdentity | undefined;
   #known: KnownHead | null;
   /** The size that was last attested. */
@@ -74,6 +85,8 @@ export class AttestedStore implements TranscriptStore {
   readonly #lost = new Set<string>();
   /** One statement after the other: syncs may overlap. It never rejects. */
   #stating: Promise<void> = Promise.resolve();
+  /** When the next would be due if there were one each second. */
+  #next = 0;
   #closing: Promise<void> | undefined;
 
   /** @param path the file's real path, beside which the checkpoints are kept. */
@@ -101,16 +114,18 @@ export class AttestedStore implements TranscriptStore {
     const lines = await this.#watched(() => this.#store.append(drafts));
     for (const { hash, text } of lines) {
       this.#identity ??= identityOfLine(text) ?? undefined;
-      this.#roots.add(hash);
+      this.#fresh.push(hash);
     }
+    if (this.#fresh.length > MAX_FRESH) this.#grow();
     return lines;
   }
 
   async sync(): Promise<void> {
     const { count } = this.#store.head;
-    // Before: what is appended meanwhile may not be on the disk afterwards.
+    const syncing = this.#watched(() => this.#store.sync());
+    // At once: what is appended meanwhile may not be on the disk afterwards. And the disk is waited for anyway.
     const state = this.#due(false);
-    await this.#watched(() => this.#store.sync());
+    await syncing;
     this.#durable = Math.max(this.#durable, count);
     if (state !== undefined) await this.#state(state);
   }
@@ -148,12 +163,22 @@ export class AttestedStore implements TranscriptStore {
     }
   }
 
+  /** Takes the records into the tree, which is best done while the disk is at work. */
+  #grow(): void {
+    for (const hash of this.#fresh) this.#roots.add(hash);
+    this.#fresh = [];
+  }
+
   /** What is to be stated of the log as it is now, once it is on the disk. */
   #due(closed: boolean): AttestedState | undefined {
     const identity = this.#identity;
     const { count, hash: head, sealed } = this.#store.head;
+    this.#grow();
     const { size } = this.#roots;
-    const isDue = closed || this.#isNew || sealed || size - this.#attested >= EVERY;
+    const now = performance.now();
+    const isMuch = size - this.#attested >= EVERY && now > this.#next - AHEAD_MS;
+    const isLate = size > this.#attested && now > this.#next;
+    const isDue = closed || this.#isNew || sealed || isMuch || isLate;
     // An append that isn't done yet has moved the head, and may be taken back.
     if (!isDue || identity === undefined || size !== count) return undefined;
     return { identity, path: this.#path, size, root: this.#roots.root, head, sealed, closed };
@@ -161,6 +186,7 @@ export class AttestedStore implements TranscriptStore {
 
   /** States what is on the disk by now. */
   #state(state: AttestedState): Promise<void> {
+    this.#next = Math.max(this.#next, performance.now()) + PAUSE_MS;
     this.#stating = this.#stating.then(() => this.#attest(state));
     return this.#stating;
   }

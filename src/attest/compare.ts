@@ -37,7 +37,7 @@ export interface EvidenceFault {
 }
 
 /** That a log had this root at this size. */
-interface Claim {
+export interface Claim {
   readonly size: number;
   readonly root: string;
   /** Who says so, as the beginning of a sentence. */
@@ -53,10 +53,13 @@ export interface Stated {
   readonly known: KnownHead | null;
   /** What the folder's catalogue says of the file. */
   readonly listed?: Listed | null;
+  /** What is stated in other places. */
+  readonly anchors?: readonly Claim[];
 }
 
 /** Asks for the roots that {@link compare} needs. */
-export function wantRoots(roots: Roots, { stored, known, listed }: Partial<Stated>): void {
+export function wantRoots(roots: Roots, { stored, known, listed, anchors }: Partial<Stated>): void {
+  for (const { size } of anchors ?? []) roots.want(size);
   for (const { checkpoint } of stored?.checkpoints ?? []) roots.want(checkpoint.size);
   if (known) roots.want(known.size);
   if (listed?.end) roots.want(listed.end.size);
@@ -92,7 +95,7 @@ function otherLog(id: string, { stored, listed }: Stated): EvidenceFault | undef
   return { seq: 0, reason: 'diverged', detail, expected: log };
 }
 
-function claimsOf({ stored, known, listed }: Stated): Claim[] {
+function claimsOf({ stored, known, listed, anchors = [] }: Stated): Claim[] {
   const claims = (stored?.checkpoints ?? []).map(
     ({ number, checkpoint: { size, root } }): Claim => ({
       size,
@@ -101,6 +104,7 @@ function claimsOf({ stored, known, listed }: Stated): Claim[] {
       reason: 'root_mismatch',
     }),
   );
+  claims.push(...anchors);
   if (listed?.end) {
     const words = `the catalogue of its folder states ${listed.end.size} records`;
     claims.push({ ...listed.end, words, reason: 'diverged' });

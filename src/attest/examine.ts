@@ -5,42 +5,36 @@
  */
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { toHex } from '../evidence/hex.ts';
-import { encodeVerifierKey, type VerifierKey } from '../evidence/index.ts';
+import { fromHex } from '../evidence/hex.ts';
+import { encodeCheckpoint, type Policy, type VerifierKey } from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type Fault, type Verdict } from '../transcript/index.ts';
+import { findAnchors, type Anchor, type Anchors } from './anchors.ts';
 import { type Listed } from './catalog.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault, type EvidenceReason } from './compare.ts';
+import { coverageOf, uncovered, type Covered, type Level } from './coverage.ts';
+import { type FindGitNotes } from './git.ts';
 import { knownOf, type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
 import { identityOf, originOf, type LogIdentity } from './log-identity.ts';
 import { Roots } from './roots.ts';
 import { checkSignatures, type Signatures } from './signatures.ts';
-
-/** What evidence can cover records with, from the weakest to the strongest. */
-export type Level = 'signed' | 'remembered' | 'anchored' | 'witnessed';
-
-/** That the first so many records are covered. */
-export interface Covered {
-  readonly by: Level;
-  readonly records: number;
-  /** The key that signed, or where the evidence is. */
-  readonly who?: string;
-  /** The time that the evidence states, UTC. */
-  readonly since?: string;
-}
 
 /** What is known where a transcript is examined. */
 export interface Knowledge {
   /** The user's own keys, and those that the user trusts. */
   readonly keys: readonly VerifierKey[];
   readonly memory?: HeadMemory | undefined;
+  /** What makes a checkpoint witnessed; without one, any known witness does. */
+  readonly policy?: Policy | undefined;
   /** What must cover all records. */
   readonly required?: Level | undefined;
   /** What the folder's catalogue says of a file; undefined to read no catalogue. */
   readonly listed?: ((path: string) => Promise<Listed | null>) | undefined;
+  /** Finds git notes; undefined to look at no anchors. */
+  readonly findGitNotes?: FindGitNotes | undefined;
 }
 
 /** A verdict with the evidence in it. */
@@ -63,6 +57,7 @@ export class Examination {
   readonly #path: string | undefined;
   readonly #stored: CheckpointFile | null;
   readonly #listed: Listed | null;
+  readonly #anchors: readonly Anchor[];
   readonly #notices: string[] = [];
   readonly #identity: LogIdentity | null;
   readonly #known: KnownHead | null;
@@ -70,19 +65,22 @@ export class Examination {
   readonly #isDamaged: boolean = false;
 
   private constructor(knowledge: Knowledge, before: Before) {
-    const { path, identity, stored, listed } = before;
+    const { path, identity, stored, listed, found } = before;
+    const { anchors, notices } = found;
     this.#knowledge = knowledge;
     this.#path = path;
     this.#identity = identity;
     this.#stored = stored;
     this.#listed = listed;
+    this.#anchors = anchors;
+    this.#notices.push(...notices);
     const recalled = recall(knowledge.memory, before);
     this.#known = knownOf(recalled);
     if (recalled !== null && 'problem' in recalled) {
       this.#isDamaged = true;
       this.#notices.push(recalled.problem);
     }
-    wantRoots(this.#roots, { stored, listed, known: this.#known });
+    wantRoots(this.#roots, { stored, listed, anchors, known: this.#known });
   }
 
   /**
@@ -92,11 +90,13 @@ export class Examination {
   static async of(file: string, knowledge: Knowledge): Promise<Examination> {
     const path = regularPath(file);
     if (path === undefined) return new Examination(knowledge, NOTHING);
+    const identity = await identityIn(path);
     return new Examination(knowledge, {
       path,
-      identity: await identityIn(path),
+      identity,
       stored: readCheckpoints(path),
       listed: (await knowledge.listed?.(path)) ?? null,
+      found: await anchorsOf(path, identity, knowledge),
     });
   }
 
@@ -106,72 +106,41 @@ export class Examination {
   /** Ends with what the chain's verdict and the evidence come to. */
   async end(verdict: Verdict): Promise<Examined> {
     const { fault: chainFault, ...standing } = verdict;
-    const stored = this.#stored;
     const identity = verdict.count === 0 ? null : this.#identity;
-    const signatures = stored === null ? NONE : await checkSignatures(stored, this.#knowledge.keys);
-    const isBroken = chainFault !== undefined && !YIELDING.has(chainFault.reason);
-    const found = isBroken ? undefined : this.#compared(identity, signatures);
-    const coverage = this.#coverage(signatures);
-    const fault = found ?? chainFault ?? this.#missing(coverage, signatures, verdict.count);
-    this.#look(identity, signatures);
-    const isToBe = !this.#isDamaged && this.#isTrusted(fault);
-    const remembered = isToBe && (await this.#remember(identity, verdict));
-    const examined = {
-      ...standing,
-      ok: fault === undefined,
-      ...(identity === null ? {} : { origin: originOf(identity.id) }),
-      coverage,
-      remembered,
-      notices: this.#notices,
-    };
-    return fault === undefined
-      ? examined
-      : { ...examined, fault: { line: fault.seq + 1, ...fault } };
+    const signatures = await checkSignatures(this.#stored ?? NO_FILE, this.#knowledge.keys);
+    const isSound = chainFault === undefined || YIELDING.has(chainFault.reason);
+    const found = isSound ? this.#compared(identity, signatures) : undefined;
+    const { policy, required } = this.#knowledge;
+    const evidence = { signatures, known: this.#known, anchors: this.#anchors, policy };
+    const coverage = coverageOf(this.#roots, evidence);
+    const lacking = uncovered(required, coverage, signatures, verdict.count);
+    const fault = found ?? chainFault ?? lacking;
+    this.#look(isSound && found === undefined ? identity : null, signatures);
+    const remembered = this.#isTrusted(fault) && (await this.#remember(identity, verdict));
+    const origin = identity === null ? {} : { origin: originOf(identity.id) };
+    const examined = { ...origin, coverage, remembered, notices: this.#notices };
+    if (fault === undefined) return { ...standing, ok: true, ...examined };
+    return { ...standing, ok: false, fault: placed(fault), ...examined };
+  }
+
+  /** What a checkpoint of the records so far says; undefined before the first. */
+  get statement(): string | undefined {
+    const { size, root } = this.#roots;
+    const hash = fromHex(root);
+    if (this.#identity === null || size === 0 || hash === undefined) return undefined;
+    const origin = originOf(this.#identity.id);
+    return encodeCheckpoint({ origin, size, root: hash, extensions: [] });
   }
 
   #compared(identity: LogIdentity | null, { fault }: Signatures): EvidenceFault | undefined {
     if (fault !== undefined) return fault;
-    const stated = { stored: this.#stored, known: this.#known, listed: this.#listed };
-    return compare(this.#roots, { id: identity?.id ?? null, ...stated });
-  }
-
-  #coverage({ signed }: Signatures): Covered[] {
-    const coverage: Covered[] = [];
-    const [newest] = signed
-      .filter(({ key: { kind }, checkpoint: { size, root } }) => {
-        return kind === 'ed25519' && this.#roots.at(size) === toHex(root);
-      })
-      .toSorted((one, other) => other.checkpoint.size - one.checkpoint.size);
-    if (newest !== undefined) {
-      const { key, checkpoint } = newest;
-      coverage.push({ by: 'signed', records: checkpoint.size, who: encodeVerifierKey(key) });
-    }
-    const known = this.#known;
-    if (known !== null && this.#roots.at(known.size) === known.root) {
-      coverage.push({ by: 'remembered', records: known.size, since: known.time });
-    }
-    return coverage;
-  }
-
-  /** What is required and isn't there. */
-  #missing(
-    coverage: readonly Covered[],
-    { unknown }: Signatures,
-    count: number,
-  ): EvidenceFault | undefined {
-    const { required } = this.#knowledge;
-    if (required === undefined) return undefined;
-    const most = Math.max(
-      0,
-      ...coverage.filter(({ by }) => by === required).map(({ records }) => records),
-    );
-    if (most >= count) return undefined;
-    if (required === 'signed' && most === 0 && unknown.length > 0) {
-      const detail = `signed by ${unknown.join(', ')}, whose key is not known here; --key gives it`;
-      return { seq: 0, reason: 'unknown_key', detail };
-    }
-    const which = most === 0 ? 'no record is' : `record ${most} and what follows it are not`;
-    return { seq: most, reason: 'not_covered', detail: `${which} ${required}` };
+    return compare(this.#roots, {
+      id: identity?.id ?? null,
+      stored: this.#stored,
+      known: this.#known,
+      listed: this.#listed,
+      anchors: this.#anchors,
+    });
   }
 
   /** Notes what is worth knowing. */
@@ -186,9 +155,7 @@ export class Examination {
     if (problem !== undefined) this.#notices.push(`its checkpoints can't be read: ${problem}`);
     if (memory === undefined || identity === null) return;
     if (!identity.unique) {
-      this.#notices.push(
-        'not remembered: its first record has no run id, so another run could begin just so',
-      );
+      this.#notices.push('not remembered: the run has no id, so another could begin just so');
     }
     const before = this.#path === undefined ? null : knownOf(memory.at(this.#path));
     if (before !== null && before.log !== identity.id) {
@@ -199,6 +166,7 @@ export class Examination {
 
   /** A log that isn't what it must be could be a forged one: what it should have been would then be called wrong. */
   #isTrusted(fault: Examined['fault'] | EvidenceFault | undefined): boolean {
+    if (this.#isDamaged) return false;
     if (fault === undefined) return true;
     const { reason } = fault;
     // What must be remembered is so from its first sight on.
@@ -233,6 +201,7 @@ interface Before {
   readonly identity: LogIdentity | null;
   readonly stored: CheckpointFile | null;
   readonly listed: Listed | null;
+  readonly found: Anchors;
 }
 
 /** What is known of the log; of a file that holds none any more, what is known of its path. */
@@ -241,9 +210,17 @@ function recall(memory: HeadMemory | undefined, { identity, path }: Before): Rec
   return identity === null ? memory.at(path) : memory.recall(identity.id);
 }
 
-const NOTHING: Before = { path: undefined, identity: null, stored: null, listed: null };
+const NO_ANCHORS: Anchors = { anchors: [], notices: [] };
 
-const NONE: Signatures = { signed: [], unknown: [] };
+const NOTHING: Before = {
+  path: undefined,
+  identity: null,
+  stored: null,
+  listed: null,
+  found: NO_ANCHORS,
+};
+
+const NO_FILE: CheckpointFile = { checkpoints: [], torn: false };
 
 /** Faults of a chain that holds as far as it goes: what is known of the rest says more. */
 const YIELDING: ReadonlySet<Fault['reason']> = new Set([
@@ -253,12 +230,28 @@ const YIELDING: ReadonlySet<Fault['reason']> = new Set([
   'head_mismatch',
 ]);
 
+/** A fault of the evidence has no line of its own: it is that of the first record that it may concern. */
+function placed(fault: Fault | EvidenceFault): NonNullable<Examined['fault']> {
+  if ('line' in fault) return fault;
+  const { seq, ...rest } = fault;
+  return { seq, line: seq + 1, ...rest };
+}
+
 function regularPath(file: string): string | undefined {
   try {
     return statSync(file).isFile() ? realPath(file) : undefined;
   } catch {
     return undefined; // reading it will tell why
   }
+}
+
+async function anchorsOf(
+  path: string,
+  identity: LogIdentity | null,
+  { findGitNotes }: Knowledge,
+): Promise<Anchors> {
+  if (identity === null || findGitNotes === undefined) return NO_ANCHORS;
+  return findAnchors(path, originOf(identity.id), findGitNotes);
 }
 
 /** Which log it is; null if its first line doesn't say. */

@@ -83,7 +83,7 @@ function forgotten({ size, time, by }: KnownHead): EvidenceFault {
 }
 
 /** The real path of what may not be there. */
-function placeOf(file: string): string {
+export function placeOf(file: string): string {
   const path = resolve(file);
   try {
     return realpathSync(path);

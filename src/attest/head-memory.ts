@@ -119,7 +119,7 @@ export class HeadMemory {
     try {
       rmSync(this.#pathPath(path), { force: true });
     } catch {
-      // The first head that is remembered there will say so.
+      // A memory that can't be written is said when something is to be remembered.
     }
   }
 

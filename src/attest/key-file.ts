@@ -123,16 +123,16 @@ const MEND =
   'Move it away and a new key is made; what the old one signed is then by an unknown key';
 
 function readKey(path: string): string | null {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return null;
+  const text = readIfThere(path);
+  if (text === null) return null;
+  const mode = statSync(path).mode & 0o777;
   // Windows has no such bits.
-  if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0) {
-    const mode = (stat.mode & 0o777).toString(8).padStart(4, '0');
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
     throw new EvidenceError(
-      `${path} is not used: others may read it (mode ${mode}), and then they can sign as you. Run chmod 600 on it if nobody has read it, else make a new key`,
+      `${path} is not used: others may read it (mode ${mode.toString(8).padStart(4, '0')}), and then they can sign as you. Run chmod 600 on it if nobody has read it, else make a new key`,
     );
   }
-  return readIfThere(path);
+  return text;
 }
 
 function generate(name?: string): SignerKey {

@@ -16,6 +16,7 @@ import { readRecords } from '../store/read.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
 import { AttestedStore, type Attesting, type Begun } from './attested-store.ts';
+import { anchorsPath } from './anchors.ts';
 import { checkpointPath, readCheckpoints } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
 import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
@@ -38,6 +39,7 @@ export async function createAttested(
   return orClosed(store, async () => {
     const real = realPath(pathText(path));
     setAside(checkpointPath(real), store.location);
+    setAside(anchorsPath(real), store.location);
     attesting.memory?.leave(real);
     return new AttestedStore(store, real, attesting);
   });
@@ -86,7 +88,7 @@ function setAside(path: string, location: string): void {
   try {
     renameSync(path, `${path}.old-${k}`);
   } catch (error) {
-    const what = "checkpoints of another transcript are beside it, and can't be moved away";
+    const what = "evidence of another transcript is beside it, and can't be moved away";
     throw new StoreError('failed', `${location}: ${what}: ${messageOf(error)}`, { cause: error });
   }
 }

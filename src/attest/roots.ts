@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { fromHex, toHex } from '../evidence/hex.ts';
+import { toHex } from '../evidence/hex.ts';
 import { MerkleTree } from '../evidence/index.ts';
 
 /** A Merkle tree that remembers its roots at the sizes that somebody wants. */
@@ -30,10 +30,9 @@ export class Roots {
 
   /** Takes the next record's hash, 64 hex digits. */
   add(hash: string): void {
-    const bytes = fromHex(hash);
-    if (bytes === undefined) throw new RangeError('a record’s hash has 64 hex digits');
-    this.#tree.append(bytes);
-    if (this.#wanted.delete(this.size)) this.#roots.set(this.size, this.root);
+    this.#tree.appendHex(hash);
+    if (this.#wanted.size > 0 && this.#wanted.delete(this.size))
+      this.#roots.set(this.size, this.root);
   }
 
   /** The root that was asked for; undefined if the log is smaller, or nobody asked. */

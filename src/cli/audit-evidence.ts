@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type Covered, type Knowledge, type Level } from '../attest/examine.ts';
+import { type Covered, type Level } from '../attest/coverage.ts';
+import { type Knowledge } from '../attest/examine.ts';
 import { type HeadMemory, type KnownHead } from '../attest/head-memory.ts';
 import { parseEntry } from '../computer/audit-entry.ts';
 import { type AuditVerdict } from '../computer/audit-verdict.ts';
@@ -43,7 +44,7 @@ export async function examineAudit(
   const recalled = memory.recall(log);
   if (recalled !== null && 'problem' in recalled) return bare(verdict, [recalled.problem]);
   const fault =
-    (recalled === null ? undefined : await judge(path, verdict, recalled)) ??
+    (recalled === null ? undefined : await compared(path, verdict, recalled)) ??
     uncovered(verdict, recalled, required);
   if (fault !== undefined) return faulty(verdict, fault);
   const notices = await remember(memory, recalled, { log, path, verdict });
@@ -79,7 +80,7 @@ function faulty(verdict: AuditVerdict, fault: AuditEvidenceFault): ExaminedAudit
   return { ...bare(verdict, []), ok: false, detail: fault.detail, fault };
 }
 
-async function judge(
+async function compared(
   path: string,
   { count, head }: AuditVerdict,
   { size, root, time }: KnownHead,

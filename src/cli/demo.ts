@@ -9,10 +9,25 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command } from 'commander';
+import {
+  createAttested,
+  examineFile,
+  HeadMemory,
+  openKeyring,
+  type Examined,
+} from '../attest/index.ts';
 import { replay, run, tool, type Outcome } from '../index.ts';
 import { scripted, type ScriptTurn } from '../models/scripted.ts';
 import { readRecords, verifyFile } from '../store/index.ts';
-import { isJsonObject, verifyTranscript, type TranscriptRecord } from '../transcript/index.ts';
+import {
+  advance,
+  EMPTY_HEAD,
+  encodeRecord,
+  isJsonObject,
+  parseRecord,
+  verifyTranscript,
+  type TranscriptRecord,
+} from '../transcript/index.ts';
 import { type Io } from './io.ts';
 
 const HELP = `
@@ -132,6 +147,7 @@ export async function demo(output: DemoOutput = process.stdout): Promise<number>
   output.write(`hashtape demo: no key, no network. Transcripts: ${folder}\n`);
   for (const scene of SCENES) tell(scene.title, await playScene(scene, folder));
   tell('One byte is changed in a copy of answer.jsonl', await tamper(folder));
+  tell('A tail is cut off, and a file is written anew with right hashes', await evidence(folder));
   const all = broken === 0 ? 'Every claim held.' : `${broken} claims did not hold.`;
   output.write(`\n${all}\n${nextSteps(folder)}`);
   return broken === 0 ? 0 : 1;
@@ -212,6 +228,49 @@ async function tamper(folder: string): Promise<Claims> {
   };
 }
 
+/** What a chain alone can't show, and checkpoints and memory do. Both are the demo's own, in its folder. */
+async function evidence(folder: string): Promise<Claims> {
+  const path = join(folder, 'attested.jsonl');
+  const { signer, known } = await openKeyring(join(folder, 'key'));
+  const memory = new HeadMemory(join(folder, 'memory'));
+  const store = await createAttested(path, { signer, memory });
+  const model = scripted([answer('It is 42.')], { name: 'demo' });
+  await run({ task: 'What is 2 + 40?', model, transcript: store, runId: 'demo' });
+  await store.close();
+  const look = (): Promise<Examined> => examineFile(path, { keys: known, memory }, OPEN);
+  const whole = await readFile(path, 'utf8');
+  const before = await look();
+  await writeFile(path, whole.split(/^/m).slice(0, -1).join(''));
+  const [cutChain, cut] = [await verifyFile(path, OPEN), await look()];
+  await writeFile(path, rewritten(whole));
+  const [newChain, anew] = [await verifyFile(path, OPEN), await look()];
+  return {
+    [`a run is signed and remembered: ${before.coverage.map(({ by }) => by).join(', ')}`]:
+      before.ok && before.coverage.length === 2,
+    [`its last record is cut off: the chain holds, and the evidence says ${cut.fault?.reason}`]:
+      cutChain.ok && cut.fault?.reason === 'rolled_back',
+    [`its answer is changed, and all hashes made right: the chain holds, the evidence says ${anew.fault?.reason}`]:
+      newChain.ok && anew.fault?.reason === 'root_mismatch',
+  };
+}
+
+const OPEN = { allowOpen: true };
+
+/** The same records with another answer, and right hashes. */
+function rewritten(text: string): string {
+  let head = EMPTY_HEAD;
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const { kind, payload } = parseRecord(line.replaceAll('It is 42.', 'It is 43.'));
+      const written = encodeRecord(head, { kind, payload });
+      head = advance(written);
+      return written.text;
+    })
+    .join('');
+}
+
 /** The claim that a record holds an error, in exactly these words. */
 function recorded(record: TranscriptRecord | undefined, error: string): Claims {
   return { [error]: isJsonObject(record?.payload) && record.payload['error'] === error };
@@ -230,6 +289,7 @@ Next:
   npx hashtape run --model openai:NAME --with fs "Summarise the files here"   (OPENAI_API_KEY, or a local Ollama)
 
 What the chain shows: the records that are there were not edited, reordered or cut in the middle.
-What it does not: a file that was rewritten from the start. Keep the head hash elsewhere to see that.
+What checkpoints and memory add: that they are those that were there before, down to the last.
+What neither shows: that what the records say is true.
 `;
 }

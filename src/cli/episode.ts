@@ -162,6 +162,7 @@ async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatu
     if (flags.json === true) out.line(harmlessJson(JSON.stringify(result)));
     err.line(report({ ...result.outcome, answer: result.claim }, true, err.style));
     for (const row of rows(result)) err.line(row);
+    if (result.audit !== undefined) await keeping.audit(result.audit.location);
     keeping.report();
     return result.success ? 0 : 1;
   } finally {

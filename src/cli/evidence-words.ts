@@ -4,7 +4,8 @@
  * @module
  */
 import { type EvidenceReason } from '../attest/compare.ts';
-import { type Covered, type Examined } from '../attest/examine.ts';
+import { type Covered } from '../attest/coverage.ts';
+import { type Examined } from '../attest/examine.ts';
 import { type ExaminedAudit } from './audit-evidence.ts';
 import { type Style } from './io.ts';
 import { number, oneLine } from './words.ts';
@@ -19,23 +20,24 @@ export function evidenceLines(examined: Examined | ExaminedAudit, style: Style):
   ];
 }
 
-function line(name: string, words: string, style: Style): string {
+/** A line of evidence below what it is of. */
+export function line(name: string, words: string, style: Style): string {
   return `       ${style('quiet', name.padEnd(10))} ${words}`;
 }
 
 function coverWords({ by, records, who, since }: Covered, all: number, noun: string): string {
-  const which =
-    records >= all
-      ? `all ${number(records)} ${noun}`
-      : `the first ${number(records)} of ${number(all)} ${noun}`;
-  const name = who === undefined ? '' : `, by ${oneLine(by === 'signed' ? keyName(who) : who)}`;
+  const some = `the first ${number(records)} of ${number(all)} ${noun}`;
+  const which = records < all ? some : all === 1 ? 'all there is' : `all ${number(all)} ${noun}`;
+  const from = by === 'anchored' ? 'in' : 'by';
+  const name =
+    who === undefined ? '' : `, ${from} ${oneLine(by === 'signed' ? keyName(who) : who)}`;
   const time =
     since === undefined ? '' : `, ${by === 'remembered' ? 'seen' : 'at'} ${timeWords(since)}`;
   return which + name + time;
 }
 
 /** A key's name and ID: the rest of it is long, and `hashtape key show` has it. */
-function keyName(vkey: string): string {
+export function keyName(vkey: string): string {
   return vkey.split('+', 2).join('+');
 }
 
@@ -55,7 +57,7 @@ export const EVIDENCE_MEANINGS: Readonly<Record<EvidenceReason, string>> = {
   bad_signature:
     'The checkpoint was changed after it was signed, or is damaged. By itself that says nothing about the records.',
   root_mismatch:
-    'The records and the checkpoint beside them are not of one history: one of the two was rewritten or exchanged.',
+    'The records and the checkpoint beside them are not of one history: one of the two was rewritten or exchanged. If a new run took the place of an old one, move the old FILE.checkpoint away.',
   unknown_key: 'The records hold. Whose key it is, you have to know from elsewhere.',
   not_covered: 'The records hold. What --require asks for is not there.',
 };
@@ -75,7 +77,9 @@ export function caveat(
   if (head !== undefined) shown.push('they are those whose head you kept');
   const last = shown.pop() ?? '';
   const list = shown.length === 0 ? last : `${shown.join(', ')}, and ${last}`;
-  return [`Shown: ${list}.`, ...limits(has, all), ...unseen(all)].map(wrapped).join('\n');
+  return [`Shown: ${list}.`, limits(has, all, head !== undefined), ...unseen(all)]
+    .map(wrapped)
+    .join('\n');
 }
 
 function isCovered({ coverage, count: records }: Examined | ExaminedAudit, level: string): boolean {
@@ -85,8 +89,10 @@ function isCovered({ coverage, count: records }: Examined | ExaminedAudit, level
 function limits(
   has: (level: string) => boolean,
   all: readonly (Examined | ExaminedAudit)[],
-): string[] {
+  isKept: boolean,
+): string {
   const words = ['Not shown: that what they say is true.'];
+  if (isKept) return words.join(' ');
   if (!has('signed') && !has('remembered')) {
     words.push(
       'Nor who wrote them: nobody signed them, and whoever can write a file can make one anew.',
@@ -99,6 +105,8 @@ function limits(
     words.push(
       'Nor anything against somebody who can also write your key and your memory of heads.',
     );
+  } else if (has('anchored')) {
+    words.push('Nor that the places it is anchored in were out of the reach of who wrote it.');
   }
   if (!has('remembered')) {
     words.push(
@@ -107,17 +115,19 @@ function limits(
         : 'Keep the 64 digits after `head` elsewhere, and give them to a later verify: --head DIGITS.',
     );
   }
-  return [words.join(' ')];
+  return words.join(' ');
 }
 
 function unseen(all: readonly (Examined | ExaminedAudit)[]): string[] {
-  const words = new Set(all.flatMap((one) => ('log' in one && one.unseen ? [one.unseen] : [])));
+  const bare = all.filter((one) => !isCovered(one, 'remembered'));
+  const words = new Set(bare.flatMap((one) => ('log' in one && one.unseen ? [one.unseen] : [])));
   return [...words].map((each) => `Audit logs: ${each}.`);
 }
 
 const WIDTH = 80;
 
-function wrapped(text: string): string {
+/** Text in lines of up to 80 characters. */
+export function wrapped(text: string): string {
   let lines = '';
   let room = 0;
   for (const word of text.split(' ')) {

@@ -12,9 +12,12 @@ import { openKeyring } from '../attest/key-file.ts';
 import { originOf } from '../attest/log-identity.ts';
 import { createAttested, openAttested } from '../attest/open.ts';
 import { placesIn } from '../attest/places.ts';
+import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { type SignerKey } from '../evidence/index.ts';
 import { type OpenOptions, type TranscriptStore } from '../store/index.ts';
+import { examineAudit } from './audit-evidence.ts';
 import { type Io } from './io.ts';
+import { judge, plainly } from './verdict.ts';
 import { oneLine, problemOf } from './words.ts';
 
 /** The evidence of one run. What can't be kept is said, and the run goes on. */
@@ -57,6 +60,13 @@ export class Keeping {
     return openAttested(path, this.#attesting, { ...options, recover: true });
   }
 
+  /** Remembers an audit log as it is now; what can't be remembered is said by a later verify. */
+  async audit(file: string): Promise<void> {
+    const { verdict } = await judge(file, () => plainly(createAuditVerifier()));
+    if (verdict === undefined || !('log' in verdict)) return;
+    await examineAudit(file, verdict, { keys: [], memory: this.#attesting.memory });
+  }
+
   /** Says, once the transcript is closed, what would tell this log from any other. */
   report(): void {
     const last = this.#last;
@@ -74,7 +84,9 @@ export class Keeping {
   async #note(state: AttestedState): Promise<void> {
     this.#last = state;
     try {
-      await noteRun(state, this.#attesting);
+      // What can't be kept of the run can't be kept of the catalogue either, and is said once.
+      const { signer, memory } = this.#attesting;
+      await noteRun(state, { signer, memory });
     } catch (error) {
       this.#io.err.line(`not in the catalogue of its folder: ${problemOf(error)}`);
     }

@@ -5,16 +5,15 @@
  */
 import { InvalidArgumentError } from 'commander';
 import { lookUp } from '../attest/catalog.ts';
-import { type Knowledge, type Level } from '../attest/examine.ts';
+import { type Level } from '../attest/coverage.ts';
+import { type Knowledge } from '../attest/examine.ts';
+import { gitNotes } from '../attest/git.ts';
 import { HeadMemory } from '../attest/head-memory.ts';
 import { readKeyring } from '../attest/key-file.ts';
 import { placesIn } from '../attest/places.ts';
 import { parseVerifierKey, type VerifierKey } from '../evidence/index.ts';
 import { type Io } from './io.ts';
 import { problemOf } from './words.ts';
-
-/** What `--require` takes, from the weakest to the strongest. */
-export const LEVELS: readonly Level[] = ['signed', 'remembered', 'anchored', 'witnessed'];
 
 /** What is known here. */
 export async function knowledgeOf(
@@ -30,7 +29,13 @@ export async function knowledgeOf(
   } catch (error) {
     io.err.line(`your own key is not used: ${problemOf(error)}`);
   }
-  return { keys: [...keys.values()], memory: new HeadMemory(state), required, listed: lookUp() };
+  return {
+    keys: [...keys.values()],
+    memory: new HeadMemory(state),
+    required,
+    listed: lookUp(),
+    findGitNotes: gitNotes(),
+  };
 }
 
 /** A key on the command line. */

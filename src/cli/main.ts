@@ -35,6 +35,14 @@ const COMMANDS: Readonly<Record<string, readonly [string, () => Promise<CommandM
   ],
   verify: ['check that transcripts are what was written', () => import('./verify.ts')],
   show: ['read a transcript in the terminal', () => import('./show.ts')],
+  checkpoint: [
+    'sign how a transcript stands, and take that elsewhere',
+    () => import('./checkpoint.ts'),
+  ],
+  key: ['the key that signs checkpoints: show, new, rotate', () => import('./key.ts')],
+  heads: ['what was seen of each transcript: list, forget', () => import('./heads.ts')],
+  prove: ['put one record into a file that proves it without the rest', () => import('./prove.ts')],
+  check: ['check such a proof, without the transcript', () => import('./check.ts')],
 };
 
 const EXAMPLES = `

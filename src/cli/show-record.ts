@@ -17,8 +17,8 @@ import { beginning, count, harmless, number, oneLine } from './words.ts';
 
 /** How records are shown. */
 export interface View {
-  /** Which turn of the model this is, or belongs to. */
-  readonly turn: number;
+  /** Which turn of the model this is, or belongs to; undefined where that isn't known. */
+  readonly turn?: number;
   readonly full: boolean;
   readonly style: Style;
 }
@@ -29,7 +29,8 @@ const CUT_AT = 600;
 /** The lines of a record. */
 export function recordLines(record: TranscriptRecord, view: View): readonly string[] {
   const { seq, kind, payload } = record;
-  const title = kind === 'assistant' ? `${kind} (turn ${number(view.turn)})` : oneLine(kind);
+  const isTurn = kind === 'assistant' && view.turn !== undefined;
+  const title = isTurn ? `${kind} (turn ${number(view.turn)})` : oneLine(kind);
   const at = isJsonObject(payload) ? payload['at'] : undefined;
   const time = typeof at === 'string' ? view.style('quiet', `  ${oneLine(at)}`) : '';
   const known = isJsonObject(payload) ? PAYLOADS.get(kind)?.(payload, view) : undefined;

@@ -6,7 +6,8 @@
 import { statSync } from 'node:fs';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isCatalog } from '../attest/catalog.ts';
-import { Examination, type Examined, type Knowledge, type Level } from '../attest/examine.ts';
+import { LEVELS, type Level } from '../attest/coverage.ts';
+import { Examination, type Examined, type Knowledge } from '../attest/examine.ts';
 import { goneAt, goneFrom, type Gone } from '../attest/gone.ts';
 import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { type VerifierKey } from '../evidence/index.ts';
@@ -22,7 +23,7 @@ import {
   type Output,
   type Style,
 } from './io.ts';
-import { knowledgeOf, LEVELS, trustedKey } from './knowledge.ts';
+import { knowledgeOf, trustedKey } from './knowledge.ts';
 import { wholeNumber } from './options.ts';
 import { targetsOf, type Target } from './targets.ts';
 import { faultWords, judge, meaning, plainly, standing } from './verdict.ts';

@@ -47,12 +47,18 @@ export function utf8(text: string): Uint8Array {
 
 /** The text that a file holds, if it is one without control characters other than the newline. */
 export function readText(input: string | Uint8Array, what: string): string {
-  if (input.length > MAX_BYTES) throw new EvidenceError(`${what}: over ${MAX_BYTES} bytes`);
-  const text = typeof input === 'string' ? input : decodeText(input, what);
-  if (!text.isWellFormed()) throw new EvidenceError(`${what}: not valid Unicode`);
+  const text = readUtf8(input, what);
   if (/[\0-\t\v-\x1f]/.test(text)) {
     throw new EvidenceError(`${what}: a control character other than the newline`);
   }
+  return text;
+}
+
+/** The text that a file holds, if it is not too long and one of Unicode. */
+export function readUtf8(input: string | Uint8Array, what: string): string {
+  if (input.length > MAX_BYTES) throw new EvidenceError(`${what}: over ${MAX_BYTES} bytes`);
+  const text = typeof input === 'string' ? input : decodeText(input, what);
+  if (!text.isWellFormed()) throw new EvidenceError(`${what}: not valid Unicode`);
   return text;
 }
 

@@ -42,9 +42,29 @@ export {
 } from './note-signature.ts';
 export { encodeNote, parseNote, type Note, type NoteSignature } from './note.ts';
 export {
+  checkPolicy,
+  parsePolicy,
+  policyKeys,
+  type Policy,
+  type PolicyGroup,
+  type PolicyLog,
+  type PolicyVerdict,
+  type PolicyWitness,
+} from './policy.ts';
+export {
   checkTlogProof,
   encodeTlogProof,
   parseTlogProof,
   type ProofVerdict,
   type TlogProof,
 } from './tlog-proof.ts';
+export {
+  encodeAddCheckpoint,
+  encodeCosignatures,
+  encodeTreeSize,
+  parseAddCheckpoint,
+  parseCosignatures,
+  parseTreeSize,
+  TREE_SIZE_TYPE,
+  type AddCheckpoint,
+} from './witness.ts';

@@ -36,7 +36,13 @@ export function parseNote(input: string | Uint8Array): Note {
   const whole = readText(input, 'note');
   const split = whole.lastIndexOf('\n\n');
   if (split < 0) throw new EvidenceError('note: no blank line stands before the signatures');
-  const lines = whole.slice(split + 2).split('\n');
+  const signatures = parseSignatureLines(whole.slice(split + 2));
+  return { text: whole.slice(0, split + 1), signatures };
+}
+
+/** Reads what stands below a note's blank line: one signature a line, one or more. */
+export function parseSignatureLines(text: string): NoteSignature[] {
+  const lines = text.split('\n');
   if (lines.pop() !== '') throw new EvidenceError('note: the last line has no newline');
   if (lines.length === 0) throw new EvidenceError('note: no signature');
   if (lines.length > MAX_SIGNATURES) {
@@ -45,18 +51,23 @@ export function parseNote(input: string | Uint8Array): Note {
   const signatures = lines.map(parseSignature);
   const keys = new Set(signatures.map(({ name, keyId }) => `${name}+${keyId}`));
   if (keys.size < signatures.length) throw new EvidenceError('note: two signatures of one key');
-  return { text: whole.slice(0, split + 1), signatures };
+  return signatures;
 }
 
 /** Writes a note. Throws if it isn't one that {@link parseNote} would read as it is. */
 export function encodeNote(note: Note): string {
-  const whole = `${note.text}\n${note.signatures.map(signatureLine).join('')}`;
+  const whole = `${note.text}\n${encodeSignatureLines(note.signatures)}`;
   const read = parseNote(whole);
   // A newline in a name, or none after the text, could make another note of it.
   if (read.text !== note.text || read.signatures.length !== note.signatures.length) {
     throw new EvidenceError('note: the text must end in a newline, and a name is one word');
   }
   return whole;
+}
+
+/** Writes what {@link parseSignatureLines} reads. */
+export function encodeSignatureLines(signatures: readonly NoteSignature[]): string {
+  return signatures.map(signatureLine).join('');
 }
 
 function parseSignature(line: string, i: number): NoteSignature {

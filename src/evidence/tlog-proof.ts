@@ -63,6 +63,8 @@ export interface ProofVerdict {
   readonly ok: boolean;
   /** What is missing, in words. */
   readonly detail?: string;
+  /** Whether the path leads from the record to the checkpoint's root, whoever signed that. */
+  readonly included: boolean;
   /** Which log it is, as the checkpoint says. */
   readonly checkpoint: Checkpoint;
   /** Who signed the checkpoint. */
@@ -78,8 +80,9 @@ export async function checkTlogProof(
 ): Promise<ProofVerdict> {
   const checkpoint = parseCheckpoint(proof.note.text);
   const signed = await checkNote(proof.note, keys, ed25519);
-  const detail = signatureFault(signed) ?? inclusionFault(proof, checkpoint, data);
-  const shown = { checkpoint, signed };
+  const stray = inclusionFault(proof, checkpoint, data);
+  const detail = signatureFault(signed) ?? stray;
+  const shown = { included: stray === undefined, checkpoint, signed };
   return detail === undefined ? { ok: true, ...shown } : { ok: false, detail, ...shown };
 }
 

@@ -184,7 +184,11 @@ test('a cosignature alone signs nothing: its maker only saw the log', async () =
     encodeNote(cosignNote({ text, signatures: [] }, witness, 1e9, nodeEd25519)),
   );
   writeFileSync(checkpointPath(path), notes.join(''));
-  expect(await examine(path, knowing(witness))).toMatchObject({ ok: true, coverage: [] });
+  const since = '2001-09-09T01:46:40.000Z';
+  expect(await examine(path, knowing(witness))).toMatchObject({
+    ok: true,
+    coverage: [{ by: 'witnessed', records: 5, who: 'w', since }],
+  });
 });
 
 test('checkpoints in another order cover as much as the largest', async () => {

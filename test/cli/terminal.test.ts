@@ -219,6 +219,9 @@ onTerminal(`on a terminal${why}`, () => {
       'record    a.jsonl, 5 records, sealed',
       expect.stringMatching(/^head +[0-9a-f]{64}$/),
       'check it  npx hashtape verify a.jsonl',
+      expect.stringMatching(
+        /^evidence  hashtape\/[0-9a-f]{64} 5 [0-9a-f]{64} signed by hashtape-[0-9a-f]{8}$/,
+      ),
       '',
     ]);
   });

@@ -1,0 +1,15 @@
+/**
+ * Evidence that is made and kept on a machine: a signing key, checkpoints beside a transcript, the memory of heads.
+ *
+ * @module
+ */
+export { AttestedStore, type AttestedState, type Attesting } from './attested-store.ts';
+export { type EvidenceFault, type EvidenceReason } from './compare.ts';
+export { examineFile } from './examine-file.ts';
+export { type Covered, type Level } from './coverage.ts';
+export { type Examined, type Knowledge } from './examine.ts';
+export { HeadMemory, type KnownHead, type SeenHead } from './head-memory.ts';
+export { newKey, openKeyring, readKeyring, rotateKey, type Keyring } from './key-file.ts';
+export { createAttested, openAttested } from './open.ts';
+export { placesIn, type Places } from './places.ts';
+export { nodeEd25519 } from '../evidence/ed25519-node.ts';

@@ -1,0 +1,123 @@
+/**
+ * `hashtape checkpoint`: signs how a transcript stands, and takes that to other places.
+ *
+ * @module
+ */
+import { appendFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { type Command } from 'commander';
+import { noteAnchor } from '../attest/anchors.ts';
+import { alone } from '../attest/atomic-file.ts';
+import { CheckpointWriter, readCheckpoints } from '../attest/checkpoint-file.ts';
+import { Examination } from '../attest/examine.ts';
+import { addGitNote, GitError } from '../attest/git.ts';
+import { openKeyring } from '../attest/key-file.ts';
+import { placesIn } from '../attest/places.ts';
+import { createAuditVerifier } from '../computer/audit-verify.ts';
+import { nodeEd25519 } from '../evidence/ed25519-node.ts';
+import { encodeNote, signNote, type Note, type SignerKey } from '../evidence/index.ts';
+import { realPath } from '../store/place.ts';
+import { createVerifier } from '../transcript/index.ts';
+import { CommandError, type Io } from './io.ts';
+import { knowledgeOf } from './knowledge.ts';
+import { AUDIT_LOG, faultWords, judge, plainly } from './verdict.ts';
+import { oneLine, problemOf } from './words.ts';
+
+interface Flags {
+  readonly git?: true;
+  readonly copy: readonly string[];
+}
+
+const HELP = `
+A checkpoint is a signed statement: this log had this size and this Merkle root. Runs
+make their own; this is for transcripts that have none, and for taking one elsewhere:
+
+  --git        a git note on the current commit (refs/notes/hashtape); pushed, it is
+               out of reach: git push origin refs/notes/hashtape
+  --copy FILE  add it to a file in another place
+
+What is anchored is checked by every later \`hashtape verify\`.
+`;
+
+/** Declares the command. */
+export function register(command: Command, io: Io, exit: (status: number) => void): void {
+  command
+    .argument('<file>', 'a transcript')
+    .option('--git', 'put it on the current commit as a git note')
+    .option('--copy <file>', 'add it to this file (repeatable)', add, [])
+    .addHelpText('after', HELP)
+    .action(async (file: string, flags: Flags) => {
+      await checkpoint(file, flags, io);
+      exit(0);
+    });
+}
+
+function add(value: string, list: readonly string[]): readonly string[] {
+  return [...list, value];
+}
+
+async function checkpoint(file: string, flags: Flags, io: Io): Promise<void> {
+  const { signer } = await openKeyring(placesIn(io.env).config).catch((error: unknown) => {
+    throw new CommandError(problemOf(error), { cause: error });
+  });
+  const text = await statementOf(file, io);
+  const path = realPath(file);
+  const note = await alone(path, () => signed(path, text, signer));
+  const [, size = ''] = text.split('\n');
+  io.out.line(`${oneLine(file)}  checkpoint of ${size} records, by ${signer.verifier.name}`);
+  if (flags.git === true) await toGit(path, note, io);
+  for (const copy of flags.copy) toFile(path, copy, note, io);
+}
+
+/** What is to be signed. A log that doesn't hold is not stated. */
+async function statementOf(file: string, io: Io): Promise<string> {
+  const knowledge = await knowledgeOf(io, [], undefined);
+  const examination = await Examination.of(file, knowledge);
+  const { verdict, problem } = await judge(file, (isAudit) =>
+    plainly(
+      isAudit ? createAuditVerifier() : createVerifier({ allowOpen: true }, examination.onRecord),
+    ),
+  );
+  const name = oneLine(file);
+  if (problem !== undefined) throw new CommandError(`${name}: ${problem}`);
+  if ('log' in verdict) throw new CommandError(`${name}: ${AUDIT_LOG}`);
+  const { fault } = await examination.end(verdict);
+  if (fault !== undefined) throw new CommandError(`${name}: it doesn't hold: ${faultWords(fault)}`);
+  const { statement: text } = examination;
+  if (text === undefined) throw new CommandError(`${name}: there is no record in it`);
+  return text;
+}
+
+/** The note that states this: one that is there already, or a new one. */
+async function signed(path: string, text: string, key: SignerKey): Promise<Note> {
+  const there = readCheckpoints(path)?.checkpoints.find(
+    ({ note }) =>
+      note.text === text && note.signatures.some(({ name }) => name === key.verifier.name),
+  );
+  if (there !== undefined) return there.note;
+  const note = signNote({ text, signatures: [] }, key, nodeEd25519);
+  await new CheckpointWriter(path).append(note);
+  return note;
+}
+
+async function toGit(path: string, note: Note, io: Io): Promise<void> {
+  try {
+    const commit = await addGitNote(dirname(path), encodeNote(note));
+    io.out.line(`  on commit ${commit} as a git note; git push origin refs/notes/hashtape`);
+  } catch (error) {
+    if (error instanceof GitError) throw new CommandError(`--git: ${error.message}`);
+    throw error;
+  }
+}
+
+function toFile(path: string, copy: string, note: Note, io: Io): void {
+  try {
+    appendFileSync(copy, encodeNote(note), { flush: true });
+  } catch (error) {
+    throw new CommandError(`--copy ${oneLine(copy)}: ${problemOf(error)}`, { cause: error });
+  }
+  noteAnchor(path, { kind: 'file', path: resolve(copy) });
+  io.out.line(
+    `  in ${oneLine(copy)}; keep that where ${oneLine(basename(path))} can't be changed from`,
+  );
+}

@@ -1,0 +1,476 @@
+/**
+ * What somebody may do to a record, and what the real command says of it afterwards.
+ *
+ * Each attack is done to a folder of two runs that ended and one that was cut off, written and verified by their
+ * owner. What isn't caught has to stand in docs/threats.md, by the name that it has here.
+ *
+ * @module
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { editPayload } from '../../src/testing/tamper.ts';
+import { type Draft } from '../../src/transcript/index.ts';
+import { bareEnv, execute, MAIN, type Executed } from './script.ts';
+
+let base: string;
+/** The world in which the attack is done: memory knows paths, so it is always at the same place. */
+let world: string;
+let kept: string;
+
+beforeAll(async () => {
+  base = mkdtempSync(join(tmpdir(), 'hashtape-attack-'));
+  world = join(base, 'world');
+  kept = join(base, 'kept');
+  mkdirSync(join(world, 'runs'), { recursive: true });
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(world, name), text);
+  await by('owner', ['run', ...MODEL, '--out', 'runs/a.jsonl', 'What is 2 + 40?']);
+  await by('owner', ['run', ...MODEL, '--out', 'runs/b.jsonl', 'What is 2 + 40?']);
+  await by('owner', ['run', ...DYING, '--out', 'runs/cut.jsonl', 'What is 2 + 40?'], { DIE: '1' });
+  cpSync(world, kept, { recursive: true });
+}, 60_000);
+
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+beforeEach(() => {
+  rmSync(world, { recursive: true });
+  cpSync(kept, world, { recursive: true });
+});
+
+const FILES = {
+  's.json': JSON.stringify({
+    turns: [
+      { tool_calls: [{ name: 'add', arguments: { a: 2, b: 40 } }], usage: { input: 9, output: 9 } },
+      { content: 'It is 42.', usage: { input: 9, output: 9 } },
+    ],
+  }),
+  'tools.mjs': `export default { name: 'add', description: '', readOnly: true, input: { type: 'object' },
+    execute: ({ a, b }) => (process.env.DIE ? process.kill(process.pid, 'SIGKILL') : a + b) };`,
+};
+const MODEL = ['--model', 'scripted:s.json', '--tools', 'tools.mjs'];
+const DYING = MODEL;
+
+/** Runs the command as somebody: each has a home, and so a key and a memory, of their own. */
+function by(
+  who: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Executed> {
+  const home = join(world, 'home', who);
+  mkdirSync(home, { recursive: true });
+  return execute(process.execPath, [MAIN, ...args], {
+    cwd: world,
+    env: { ...bareEnv(home), ...env },
+  });
+}
+
+const at = (name: string): string => join(world, 'runs', name);
+const CATALOG = ['hashtape-catalog.jsonl', 'hashtape-catalog.jsonl.checkpoint'];
+
+function remove(...names: readonly string[]): void {
+  for (const name of names) rmSync(at(name));
+}
+
+/** Keeps the first `n` lines. */
+function cut(name: string, n: number): void {
+  const lines = readFileSync(at(name), 'utf8').split('\n');
+  writeFileSync(
+    at(name),
+    lines
+      .slice(0, n)
+      .map((line) => `${line}\n`)
+      .join(''),
+  );
+}
+
+const edit = (payload: Draft['payload']): Draft['payload'] =>
+  Object.assign({}, payload, { content: 'It is 43.' });
+
+/** Changes what a record says and makes all hashes right again. */
+function rewrite(name: string, seq: number): void {
+  writeFileSync(at(name), editPayload(readFileSync(at(name)), seq, edit, { rehash: true }));
+}
+
+function swap(a: string, b: string): void {
+  renameSync(at(a), at('swapped'));
+  renameSync(at(b), at(a));
+  renameSync(at('swapped'), at(b));
+}
+
+/** An attack, what is verified then and by whom, and what that says: the reason of a fault, or that it holds. */
+interface Attack {
+  readonly name: string;
+  readonly act: () => void | Promise<unknown>;
+  readonly args: readonly string[];
+  readonly who?: string;
+  readonly says: string | RegExp;
+}
+
+const CAUGHT: readonly Attack[] = [
+  {
+    name: 'cut the tail after the seal',
+    act: () => cut('a.jsonl', 4),
+    args: ['runs/a.jsonl', '--allow-open'],
+    says: 'rolled_back',
+  },
+  {
+    name: 'cut the tail before the seal, of a run that was cut off',
+    act: async () => {
+      await by('owner', ['verify', 'runs/cut.jsonl']);
+      cut('cut.jsonl', 1);
+    },
+    args: ['runs/cut.jsonl', '--allow-open'],
+    says: 'rolled_back',
+  },
+  {
+    name: 'cut within a record, as if a crash had done it',
+    act: () => truncateSync(at('a.jsonl'), 1500),
+    args: ['runs/a.jsonl', '--allow-open'],
+    says: 'rolled_back',
+  },
+  {
+    name: 'cut everything',
+    act: () => truncateSync(at('a.jsonl'), 0),
+    args: ['runs/a.jsonl', '--allow-open'],
+    says: 'rolled_back',
+  },
+  {
+    name: 'cut everything, and the checkpoints away',
+    act: () => {
+      truncateSync(at('a.jsonl'), 0);
+      remove('a.jsonl.checkpoint');
+    },
+    args: ['runs/a.jsonl', '--allow-open'],
+    says: 'rolled_back',
+  },
+  {
+    name: 'delete the file',
+    act: () => remove('a.jsonl'),
+    args: ['runs/a.jsonl'],
+    says: 'missing',
+  },
+  {
+    name: 'delete the file, seen from the folder',
+    act: () => remove('a.jsonl', 'a.jsonl.checkpoint'),
+    args: ['runs', '--allow-open'],
+    says: /FAULT {2}runs\/a\.jsonl {2}missing: the catalogue/,
+  },
+  {
+    name: 'delete the file and the catalogue',
+    act: () => remove('a.jsonl', 'a.jsonl.checkpoint', ...CATALOG),
+    args: ['runs', '--allow-open'],
+    says: /^(?=[^]*FAULT {2}runs\/a\.jsonl {2}missing: a log of 5 records was written here)(?=[^]*FAULT {2}runs\/hashtape-catalog\.jsonl {2}missing)/,
+  },
+  {
+    name: 'take a run off the catalogue',
+    act: () => {
+      remove('a.jsonl', 'a.jsonl.checkpoint');
+      cut('hashtape-catalog.jsonl', 1);
+    },
+    args: ['runs', '--allow-open'],
+    says: /FAULT {2}runs\/hashtape-catalog\.jsonl .*rolled_back/,
+  },
+  {
+    name: 'delete the sidecars, where a signature is required',
+    act: () => remove('a.jsonl.checkpoint'),
+    args: ['runs/a.jsonl', '--require', 'signed'],
+    says: 'not_covered',
+  },
+  {
+    name: 'restore an older copy of all of them',
+    act: async () => {
+      cpSync(join(world, 'runs'), join(base, 'older'), { recursive: true });
+      await by('owner', ['resume', 'runs/cut.jsonl', ...MODEL]);
+      rmSync(join(world, 'runs'), { recursive: true });
+      renameSync(join(base, 'older'), join(world, 'runs'));
+    },
+    args: ['runs/cut.jsonl', '--allow-open'],
+    says: 'rolled_back',
+  },
+  {
+    name: 'rewrite the chain with right hashes',
+    act: () => rewrite('a.jsonl', 3),
+    args: ['runs/a.jsonl'],
+    says: /record 1 \(line 2\): root_mismatch: checkpoint 2 beside it states 5 records; one of records 1 to 4 is another now/,
+  },
+  {
+    name: 'rewrite the last record alone, with its hash',
+    act: () => rewrite('a.jsonl', 4),
+    args: ['runs/a.jsonl'],
+    says: 'root_mismatch',
+  },
+  {
+    name: 'rewrite the chain, and the checkpoints away',
+    act: () => {
+      rewrite('a.jsonl', 3);
+      remove('a.jsonl.checkpoint');
+    },
+    args: ['runs/a.jsonl'],
+    says: 'diverged',
+  },
+  {
+    name: 'rewrite the chain from the first record, and the checkpoints away',
+    act: () => {
+      rewrite('a.jsonl', 0);
+      remove('a.jsonl.checkpoint');
+    },
+    args: ['runs/a.jsonl'],
+    says: /diverged: the catalogue of its folder says that another log/,
+  },
+  {
+    name: 'rewrite the chain and sign it with another key',
+    act: async () => {
+      rewrite('a.jsonl', 3);
+      remove('a.jsonl.checkpoint');
+      expect((await by('mallory', ['checkpoint', 'runs/a.jsonl'])).status).toBe(2);
+      remove(...CATALOG);
+      expect((await by('mallory', ['checkpoint', 'runs/a.jsonl'])).status).toBe(0);
+    },
+    args: ['runs/a.jsonl'],
+    says: 'diverged',
+  },
+  {
+    name: 'sign it with another key, for a stranger who knows the right one',
+    act: async () => {
+      rewrite('a.jsonl', 3);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+      await by('mallory', ['checkpoint', 'runs/a.jsonl']);
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl', '--key', 'OWNER', '--require', 'signed'],
+    says: 'unknown_key',
+  },
+  {
+    name: 'swap two runs with all that lies beside them',
+    act: () => {
+      swap('a.jsonl', 'b.jsonl');
+      swap('a.jsonl.checkpoint', 'b.jsonl.checkpoint');
+    },
+    args: ['runs/a.jsonl'],
+    says: 'diverged',
+  },
+  {
+    name: "put run A's checkpoint beside B",
+    act: () => cpSync(at('a.jsonl.checkpoint'), at('b.jsonl.checkpoint')),
+    who: 'stranger',
+    args: ['runs/b.jsonl'],
+    says: /root_mismatch: checkpoint 1 beside it is of another log/,
+  },
+  {
+    name: 'fork: two go on with one run',
+    act: async () => {
+      cpSync(at('cut.jsonl'), join(world, 'fork.jsonl'));
+      await by('owner', ['resume', 'runs/cut.jsonl', ...MODEL]);
+      await by('mallory', [
+        'resume',
+        'fork.jsonl',
+        ...MODEL,
+        '--max-steps',
+        '9',
+        '--allow',
+        'budget',
+      ]);
+    },
+    args: ['fork.jsonl'],
+    says: 'diverged',
+  },
+  {
+    name: 'damage the head memory, and cut the tail',
+    act: () => {
+      cut('a.jsonl', 4);
+      const heads = join(world, 'home/owner/.local/state/hashtape/heads');
+      for (const name of readdirSync(heads)) writeFileSync(join(heads, name), '{"size":1}\n');
+    },
+    args: ['runs/a.jsonl', '--allow-open'],
+    says: 'rolled_back',
+  },
+  {
+    name: 'shrink, resume, seal: refused before anything is changed',
+    act: async () => {
+      cut('a.jsonl', 3);
+      const before = readFileSync(at('a.jsonl'));
+      const resumed = await by('owner', ['resume', 'runs/a.jsonl', ...MODEL]);
+      expect(resumed).toMatchObject({ status: 2, stderr: expect.stringContaining('rolled_back') });
+      expect(readFileSync(at('a.jsonl')).equals(before)).toBe(true);
+    },
+    args: ['runs/a.jsonl', '--allow-open'],
+    says: 'rolled_back',
+  },
+  {
+    name: 'shrink, resume, seal, by somebody without the memory',
+    act: async () => {
+      cut('a.jsonl', 3);
+      expect((await by('mallory', ['resume', 'runs/a.jsonl', ...MODEL])).status).toBe(2);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+      const more = ['--max-steps', '9', '--allow', 'budget'];
+      expect((await by('mallory', ['resume', 'runs/a.jsonl', ...MODEL, ...more])).status).toBe(0);
+    },
+    args: ['runs/a.jsonl'],
+    says: 'diverged',
+  },
+  {
+    name: 'replay an old checkpoint',
+    act: () => {
+      const path = at('a.jsonl.checkpoint');
+      const notes = readFileSync(path, 'utf8').split(/^(?=hashtape\/)/m);
+      writeFileSync(path, notes[0] ?? '');
+    },
+    args: ['runs/a.jsonl', '--require', 'signed'],
+    says: /not_covered: record 1 and what follows it are not signed/,
+  },
+  {
+    name: "change a checkpoint's root",
+    act: () => {
+      const path = at('a.jsonl.checkpoint');
+      const text = readFileSync(path, 'utf8');
+      writeFileSync(
+        path,
+        text.replace(/^5\n./m, (found) => (found === '5\nA' ? '5\nB' : '5\nA')),
+      );
+    },
+    args: ['runs/a.jsonl'],
+    says: 'bad_signature',
+  },
+  {
+    name: 'cut a log that was anchored in git, for a stranger',
+    act: async () => {
+      git('init', '-q');
+      git('commit', '-q', '--allow-empty', '-m', 'begin');
+      expect((await by('owner', ['checkpoint', 'runs/a.jsonl', '--git'], GIT)).status).toBe(0);
+      cut('a.jsonl', 4);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl', '--allow-open'],
+    says: /rolled_back: the git note on commit [0-9a-f]{12} states 5 records, and it has 4/,
+  },
+  {
+    name: 'rewrite a log that was copied elsewhere, for a stranger',
+    act: async () => {
+      await by('owner', ['checkpoint', 'runs/a.jsonl', '--copy', 'elsewhere']);
+      rewrite('a.jsonl', 3);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl'],
+    says: /root_mismatch: the copy in .*elsewhere states 5 records/,
+  },
+];
+
+const GIT = {
+  GIT_AUTHOR_NAME: 'a',
+  GIT_AUTHOR_EMAIL: 'a@example.com',
+  GIT_COMMITTER_NAME: 'a',
+  GIT_COMMITTER_EMAIL: 'a@example.com',
+};
+
+function git(...args: readonly string[]): void {
+  execFileSync('git', [...args], { cwd: world, env: { ...process.env, ...GIT } });
+}
+
+async function verify({ args, who = 'owner' }: Attack): Promise<Executed> {
+  const { stdout } = await by('owner', ['key', 'show']);
+  const given = args.map((arg) => (arg === 'OWNER' ? stdout.trim() : arg));
+  return by(who, ['verify', ...given]);
+}
+
+describe('is caught', () => {
+  test.each(CAUGHT)('$name', async (attack) => {
+    await attack.act();
+    const { status, stdout } = await verify(attack);
+    expect(stdout).toMatch(
+      typeof attack.says === 'string' ? new RegExp(`: ${attack.says}: |missing`) : attack.says,
+    );
+    if (typeof attack.says === 'string') expect(stdout).toContain(`${attack.says}: `);
+    expect(status).toBe(1);
+  });
+});
+
+/** What holds nevertheless, and what must be said then. */
+const NOT_CAUGHT: readonly Attack[] = [
+  {
+    name: 'nothing was done',
+    act: () => undefined,
+    args: ['runs/a.jsonl'],
+    says: /all 5 records, by hashtape-[^]*remembered all 5 records/,
+  },
+  {
+    name: 'delete the checkpoints of a log that is remembered',
+    act: () => remove('a.jsonl.checkpoint'),
+    args: ['runs/a.jsonl'],
+    says: /^(?![^]*signed {4})[^]*remembered all 5 records/,
+  },
+  {
+    name: 'rewrite everything, for somebody who never saw it and knows no key',
+    act: async () => {
+      rewrite('a.jsonl', 0);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl'],
+    says: /^(?![^]*(?:signed {4}|remembered {2}))[^]*nobody signed them,\s+and whoever can write a file can make one anew/,
+  },
+  {
+    name: 'sign a rewritten log with another key, for somebody who never saw it and knows no key',
+    act: async () => {
+      rewrite('a.jsonl', 0);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+      await by('mallory', ['checkpoint', 'runs/a.jsonl']);
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl'],
+    says: /^(?![^]*signed {4})[^]*note {7}signed by an unknown key/,
+  },
+  {
+    name: 'rewrite from the first record, with checkpoints and catalogue away',
+    act: () => {
+      rewrite('a.jsonl', 0);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+    },
+    args: ['runs/a.jsonl'],
+    says: /note {7}another log was seen here at/,
+  },
+  {
+    name: 'write the key, the memory and the files beside the log anew',
+    act: async () => {
+      const home = join(world, 'home/owner');
+      rewrite('a.jsonl', 3);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+      rmSync(join(home, '.local'), { recursive: true });
+      expect(existsSync(join(home, '.config/hashtape/key'))).toBe(true);
+      await by('owner', ['checkpoint', 'runs/a.jsonl']);
+    },
+    args: ['runs/a.jsonl'],
+    says: /against somebody who can\s+also write your key and your memory/,
+  },
+];
+
+describe('is not caught, is not claimed to be, and stands in docs/threats.md', () => {
+  const threats = readFileSync(
+    fileURLToPath(new URL('../../docs/threats.md', import.meta.url)),
+    'utf8',
+  );
+  test.each(NOT_CAUGHT)('$name', async (attack) => {
+    await attack.act();
+    const { status, stdout } = await verify(attack);
+    expect(stdout).toMatch(attack.says);
+    expect(status).toBe(0);
+    if (attack.name !== 'nothing was done') {
+      expect(threats.replaceAll(/\s+/g, ' ')).toContain(attack.name);
+    }
+  });
+});
