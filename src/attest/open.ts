@@ -88,7 +88,7 @@ function setAside(path: string, location: string): void {
   try {
     renameSync(path, `${path}.old-${k}`);
   } catch (error) {
-    const what = "checkpoints of another transcript are beside it, and can't be moved away";
+    const what = "evidence of another transcript is beside it, and can't be moved away";
     throw new StoreError('failed', `${location}: ${what}: ${messageOf(error)}`, { cause: error });
   }
 }

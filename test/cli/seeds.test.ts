@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bareEnv, execute, MAIN, type Executed } from './script.ts';
@@ -41,10 +43,13 @@ describe('verify on what the seeds wrote', () => {
   let verdicts: Map<string, { ok: boolean; fault?: { reason: string } }>;
 
   beforeAll(async () => {
+    const home = mkdtempSync(join(tmpdir(), 'hashtape-seeds-'));
     result = await execute(process.execPath, [MAIN, 'verify', '--json', '.'], {
       cwd: folder,
-      env: bareEnv(folder),
+      // What is remembered of them isn't kept among them.
+      env: bareEnv(home),
     });
+    rmSync(home, { recursive: true });
     const lines = result.stdout.trimEnd().split('\n');
     verdicts = new Map(
       lines.map((line) => {
