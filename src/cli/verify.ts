@@ -5,16 +5,15 @@
  */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isCatalog } from '../attest/catalog.ts';
-import { LEVELS, type Level } from '../attest/coverage.ts';
-import { type VerifierKey } from '../evidence/index.ts';
+import { LEVELS } from '../attest/coverage.ts';
 import { unreadable, type VerifyOptions } from '../transcript/index.ts';
 import { auditFault, auditStanding } from './audit-words.ts';
 import { disclosureWords } from './disclosures.ts';
 import { caveat, evidenceLines } from './evidence-words.ts';
 import { grade, missingFrom, type Result } from './grade.ts';
 import { CommandError, type ExitStatus, type Io, type Style } from './io.ts';
-import { knowledgeOf, trustedKey } from './knowledge.ts';
-import { wholeNumber } from './options.ts';
+import { addKnowledgeOptions, knowledgeOf, type KnowledgeFlags } from './knowledge.ts';
+import { given, wholeNumber } from './options.ts';
 import { targetsOf, type Target } from './targets.ts';
 import { faultWords, meaning, standing } from './verdict.ts';
 import { harmlessJson, oneLine } from './words.ts';
@@ -45,13 +44,12 @@ Examples:
 
 /** Declares the command. */
 export function register(command: Command, io: Io, exit: (status: number) => void): void {
-  command
+  addKnowledgeOptions(command)
     .argument('<file...>', 'transcripts and audit logs, or folders of them')
     .option('--json', 'print one JSON object a line instead of words')
     .option('--count <n>', 'how many records or entries there must be (one file only)', wholeNumber)
     .option('--head <hex>', 'the hash that the last one must have (one file only)', headHash)
     .option('--allow-open', 'accept a transcript without a final record')
-    .option('--key <vkey>', 'a key to trust beside your own (repeatable)', trustedKey, [])
     .addOption(new Option('--require <level>', 'what must cover every record').choices([...LEVELS]))
     .addHelpText('after', HELP)
     .action(async (paths: string[], flags: Flags) => {
@@ -60,10 +58,8 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
 }
 
 /** The options as commander gives them. */
-interface Flags extends VerifyOptions {
+interface Flags extends VerifyOptions, KnowledgeFlags {
   readonly json?: true;
-  readonly key: readonly VerifierKey[];
-  readonly require?: Level;
 }
 
 function headHash(text: string): string {
@@ -73,10 +69,10 @@ function headHash(text: string): string {
 
 async function verify(
   paths: readonly string[],
-  { json, key, require, ...wanted }: Flags,
+  { json, key, require, policy, tsaRoots, ...wanted }: Flags,
   io: Io,
 ): Promise<ExitStatus> {
-  const knowledge = await knowledgeOf(io, key, require);
+  const knowledge = await knowledgeOf(io, given({ key, require, policy, tsaRoots }));
   const results: Result[] = [];
   const tell = (result: Result): void => {
     results.push(result);
