@@ -1,0 +1,218 @@
+/**
+ * `hashtape checkpoint` with others that are asked: a witness and a timestamp authority on loopback, and what `verify`
+ * makes of their word afterwards.
+ *
+ * @module
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { nodeEd25519 } from '../../src/evidence/ed25519-node.ts';
+import { encodeVerifierKey, parseVerifierKey, signerKey } from '../../src/evidence/index.ts';
+import { CA, needs, usable, Workshop, type Issued } from '../attest/authority.ts';
+import { serve, TestWitness, type TestServer } from '../attest/test-witness.ts';
+import { bareEnv, execute, MAIN, type Executed } from './script.ts';
+
+let folder: string;
+let vkey: string;
+let origin: string;
+let server: TestServer | undefined;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'hashtape-checkpoint-'));
+  writeFileSync(join(folder, 's.json'), '{"turns": ["done"]}');
+  const { stderr } = await as(
+    'owner',
+    'run',
+    '--model',
+    'scripted:s.json',
+    '--out',
+    'a.jsonl',
+    'task',
+  );
+  [origin = ''] = /hashtape\/[0-9a-f]{64}/.exec(stderr) ?? [];
+  vkey = (await as('owner', 'key', 'show')).stdout.trim();
+  return async () => {
+    await server?.close();
+    server = undefined;
+    rmSync(folder, { recursive: true, force: true });
+  };
+});
+
+function as(who: string, ...args: readonly string[]): Promise<Executed> {
+  const home = join(folder, 'home', who);
+  mkdirSync(home, { recursive: true });
+  return execute(process.execPath, [MAIN, ...args], { cwd: folder, env: bareEnv(home) });
+}
+
+/** Keeps the first `n` lines of the log, as if nothing had ever been said of the others. */
+function shrink(n: number): void {
+  const path = join(folder, 'a.jsonl');
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, n);
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
+  for (const name of ['a.jsonl.checkpoint', 'home/owner/.local', 'hashtape-catalog.jsonl']) {
+    rmSync(join(folder, name), { recursive: true });
+  }
+  rmSync(join(folder, 'hashtape-catalog.jsonl.checkpoint'));
+}
+
+describe('a witness', () => {
+  const seeds = [1, 2].map((byte) => new Uint8Array(32).fill(byte));
+  const [one, two] = seeds.map((seed, i) =>
+    signerKey(`w${i + 1}`, seed, nodeEd25519, 'cosignature'),
+  );
+  const witnessKey = (signer: typeof one): string =>
+    signer ? encodeVerifierKey(signer.verifier) : '';
+
+  async function policyOf(quorum: string): Promise<void> {
+    if (one === undefined) throw new Error('no key');
+    const witness = new TestWitness(one, { [origin]: [parseVerifierKey(vkey)] });
+    server ??= await serve((body) => witness.answer(body));
+    const lines = [
+      `log ${vkey}`,
+      `witness first ${witnessKey(one)} ${server.url}`,
+      `witness second ${witnessKey(two)}`,
+      'group both all first second',
+      `quorum ${quorum}`,
+    ];
+    writeFileSync(join(folder, 'policy'), `${lines.join('\n')}\n`);
+  }
+
+  test('cosigns, and verify says so, by a policy or by its key', async () => {
+    await policyOf('first');
+    const asked = await as('owner', 'checkpoint', 'a.jsonl', '--policy', 'policy');
+    expect(asked).toMatchObject({ status: 0, stderr: '' });
+    expect(asked.stdout).toContain('cosigned by first');
+    const by = ['verify', 'a.jsonl', '--require', 'witnessed'];
+    for (const known of [
+      ['--policy', 'policy'],
+      ['--key', witnessKey(one)],
+    ]) {
+      const { status, stdout } = await as('stranger', ...by, ...known);
+      expect(stdout).toMatch(/witnessed {2}all 3 records, by w1, at 2023-11-14 22:13:20 UTC/);
+      expect(status).toBe(0);
+    }
+    expect(await as('stranger', ...by)).toMatchObject({ status: 1 });
+  });
+
+  test('is not enough where a policy asks for more', async () => {
+    await policyOf('both');
+    await as('owner', 'checkpoint', 'a.jsonl', '--policy', 'policy');
+    const { status, stdout } = await as(
+      'owner',
+      'verify',
+      'a.jsonl',
+      '--require',
+      'witnessed',
+      '--policy',
+      'policy',
+    );
+    expect(stdout).toContain('not_covered: no record is witnessed');
+    expect(status).toBe(1);
+  });
+
+  test('refuses a log that is smaller than it was, by whoever has key and memory', async () => {
+    await policyOf('first');
+    await as('owner', 'checkpoint', 'a.jsonl', '--policy', 'policy');
+    shrink(2);
+    const { status, stderr } = await as('owner', 'checkpoint', 'a.jsonl', '--policy', 'policy');
+    expect(stderr).toMatch(/witness first: refused: .*3/);
+    expect(status).toBe(1);
+  });
+
+  test('that is not there is said', async () => {
+    await policyOf('first');
+    await server?.close();
+    server = undefined;
+    const { status, stderr } = await as('owner', 'checkpoint', 'a.jsonl', '--policy', 'policy');
+    expect(stderr).toMatch(/witness first: unreachable: /);
+    expect(status).toBe(1);
+  });
+
+  test('a policy that is none is refused with its line', async () => {
+    writeFileSync(join(folder, 'policy'), 'log nonsense\n');
+    const { status, stderr } = await as('owner', 'verify', 'a.jsonl', '--policy', 'policy');
+    expect(stderr).toMatch(/policy line 1: /);
+    expect(status).toBe(2);
+  });
+});
+
+describe.skipIf(!usable)(`a timestamp authority${needs}`, () => {
+  let shop: Workshop;
+  let root: Issued;
+  let signer: Issued;
+
+  beforeAll(() => {
+    shop = new Workshop();
+    root = shop.issue('root', undefined, { extensions: CA });
+    signer = shop.issue('clock', root);
+  });
+
+  afterAll(() => shop.remove());
+
+  async function stamped(): Promise<Executed> {
+    server = await serve((body) => ({
+      status: 200,
+      type: 'application/timestamp-reply',
+      body: shop.reply(body, signer),
+    }));
+    writeFileSync(join(folder, 'roots.pem'), root.pem);
+    return as('owner', 'checkpoint', 'a.jsonl', '--tsa', server.url, '--tsa-roots', 'roots.pem');
+  }
+
+  test('stamps, and verify says when, to whoever trusts it', async () => {
+    const asked = await stamped();
+    expect(asked.stdout).toMatch(/stamped 20\d\d-.* by .*clock/);
+    expect(asked.status).toBe(0);
+    const trusting = await as(
+      'stranger',
+      'verify',
+      'a.jsonl',
+      '--require',
+      'anchored',
+      '--tsa-roots',
+      'roots.pem',
+    );
+    expect(trusting.stdout).toMatch(
+      /anchored {3}all 3 records, in a timestamp of .*clock.*, at 20\d\d-/,
+    );
+    expect(trusting.status).toBe(0);
+    const other = await as('stranger', 'verify', 'a.jsonl');
+    expect(other.stdout).toContain('a timestamp beside it is not checked: --tsa-roots gives');
+    writeFileSync(
+      join(folder, 'other.pem'),
+      shop.issue('other', undefined, { extensions: CA }).pem,
+    );
+    const wrong = await as('stranger', 'verify', 'a.jsonl', '--tsa-roots', 'other.pem');
+    expect(wrong.stdout).toContain("a timestamp beside it doesn't hold: ");
+    expect(wrong.stdout).not.toContain('anchored ');
+  });
+
+  test('shows a log that was cut by whoever has key and memory', async () => {
+    await stamped();
+    shrink(2);
+    const { status, stdout } = await as(
+      'owner',
+      'verify',
+      'a.jsonl',
+      '--allow-open',
+      '--tsa-roots',
+      'roots.pem',
+    );
+    expect(stdout).toMatch(/rolled_back: a timestamp of .* states 3 records, and it has 2/);
+    expect(status).toBe(1);
+  });
+
+  test('without certificates it is not asked', async () => {
+    const { status, stderr } = await as(
+      'owner',
+      'checkpoint',
+      'a.jsonl',
+      '--tsa',
+      'http://127.0.0.1:9',
+    );
+    expect(stderr).toContain('--tsa needs --tsa-roots FILE');
+    expect(status).toBe(2);
+  });
+});
