@@ -15,7 +15,7 @@ const LIMIT_MB = 100;
 
 /** How records come: as the loop appends a turn, and in bulk; each batch is synced. */
 const WAYS = {
-  '2 or 3 a sync': { batches: [2, 3], count: 5000, quick: 500 },
+  '2 or 3 a sync': { batches: [2, 3], count: 30_000, quick: 500 },
   '256 a sync': { batches: [256], count: 256 * 1500, quick: 256 * 20 },
 };
 
@@ -33,7 +33,7 @@ async function appendRow(context, name, { batches, count: full, quick }) {
   const count = context.quick ? quick : full;
   const ours = context.startOurs();
   const job = { job: 'evidence-append', folder: context.folder, batches, count };
-  const samples = await interleave(context.quick ? 3 : 9, {
+  const samples = await interleave(context.quick ? 3 : 7, {
     attested: () => ours.run({ ...job, attested: true }),
     plain: () => ours.run({ ...job, attested: false }),
   });
