@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Listed } from '../../src/attest/catalog.ts';
 import { type CheckpointFile } from '../../src/attest/checkpoint-file.ts';
-import { compare, wantRoots, type Stated } from '../../src/attest/compare.ts';
+import { compare, wantRoots, type Claim, type Stated } from '../../src/attest/compare.ts';
 import { type KnownHead } from '../../src/attest/head-memory.ts';
 import { originOf } from '../../src/attest/log-identity.ts';
 import { Roots } from '../../src/attest/roots.ts';
@@ -57,6 +57,10 @@ function listed(records: readonly string[], id = ID): Listed {
   return { file: 'x', log: id, at: 'THEN', end: { size: records.length, root: rootOf(records) } };
 }
 
+function anchored(records: readonly string[]): Claim {
+  return { size: records.length, root: rootOf(records), words: 'elsewhere', reason: 'diverged' };
+}
+
 /** What the statements show of a log. */
 function judged(records: readonly string[], stated: Partial<Stated>): ReturnType<typeof compare> {
   const roots = new Roots();
@@ -80,6 +84,7 @@ describe('one statement of every size, against a log of every size, changed from
   const SOURCES: readonly [string, (records: readonly string[]) => Partial<Stated>, string][] = [
     ['a checkpoint', (records) => ({ stored: checkpoints(records) }), 'root_mismatch'],
     ['memory', (records) => ({ known: known(records) }), 'diverged'],
+    ['an anchor', (records) => ({ anchors: [anchored(records)] }), 'diverged'],
     ['the catalogue', (records) => ({ listed: listed(records) }), 'diverged'],
   ];
 

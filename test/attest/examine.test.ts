@@ -269,7 +269,7 @@ describe('what is remembered', () => {
     expect(await examine(path, user.knowledge)).toMatchObject({
       ok: true,
       remembered: false,
-      notices: [expect.stringContaining('no run id')],
+      notices: [expect.stringContaining('has no id')],
     });
     expect(existsSync(user.state)).toBe(false);
   });
