@@ -15,8 +15,8 @@ import { machineLine, tableText } from './table.mjs';
 
 const HELP = `Usage: npm run bench -- [options]
 
-  --only ROWS    comma-separated: verify, memory, append, audit, loop, ledger, start-up,
-                 package
+  --only ROWS    comma-separated: verify, memory, append, audit, evidence, loop, ledger,
+                 start-up, package, observe
   --quick        smaller sizes and fewer rounds: to see that it works, not to quote
   --big          also verify files of 1 GB, which are made in the temporary folder and removed
   --json FILE    also write the rows, with every sample, to FILE
@@ -32,6 +32,7 @@ const ROWS = {
   memory: async (context) => (await import('./rows/memory.mjs')).memoryRows(context),
   append: async (context) => (await import('./rows/append.mjs')).appendRows(context),
   audit: async (context) => (await import('./rows/audit.mjs')).auditRows(context),
+  evidence: async (context) => (await import('./rows/evidence.mjs')).evidenceRows(context),
   loop: async (context) => (await import('./rows/loop.mjs')).loopRows(context),
   ledger: async (context) => (await import('./rows/ledger.mjs')).ledgerRows(context),
   'start-up': async (context) => (await import('./rows/start-up.mjs')).startUpRows(context),

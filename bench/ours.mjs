@@ -3,14 +3,23 @@
  *
  * @module
  */
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { checkProof } from '../dist/attest/check-proof.js';
+import { Examination } from '../dist/attest/examine.js';
+import { HeadMemory } from '../dist/attest/head-memory.js';
+import { createAttested } from '../dist/attest/open.js';
+import { proveRecord } from '../dist/attest/prove.js';
 import { EMPTY_AUDIT, encodeEntry } from '../dist/computer/audit-entry.js';
 import { openAudit, verifyAuditFile } from '../dist/computer/audit-log.js';
 import { observationDigest } from '../dist/computer/observation.js';
 import { run } from '../dist/index.js';
 import { RepeatLedger } from '../dist/run/repeats.js';
 import { createTranscript, memoryStore, verifyFile } from '../dist/store/index.js';
-import { drafts } from './records.mjs';
+import { feed } from '../dist/store/verify-file.js';
+import { createVerifier } from '../dist/transcript/index.js';
+import { drafts, SIGNER } from './records.mjs';
 import { serve, timed } from './worker.mjs';
 
 async function verify({ path, count }) {
@@ -141,7 +150,68 @@ function auditDigest({ elements, count }) {
   });
 }
 
+/** Batches of these sizes in turn, each of them synced, with or without evidence. */
+async function evidenceAppend({ folder, batches: sizes, count, attested }) {
+  const path = join(folder, 'evidence-append.jsonl');
+  const all = drafts('text');
+  const memory = new HeadMemory(join(folder, 'state'));
+  const store = await (attested
+    ? createAttested(path, { signer: SIGNER, memory })
+    : createTranscript(path));
+  await store.append([{ kind: 'user', payload: { content: 'go', run: { id: randomUUID() } } }]);
+  await store.sync();
+  const seconds = await timed(async () => {
+    for (let done = 0, i = 0; done < count; i += 1) {
+      const size = sizes[i % sizes.length];
+      const from = done % (all.length - size);
+      await store.append(all.slice(from, from + size));
+      await store.sync();
+      done += size;
+    }
+  });
+  await store.close();
+  rmSync(path);
+  rmSync(`${path}.checkpoint`, { force: true });
+  return seconds;
+}
+
+/** As the command verifies: the chain, the root and the signatures. */
+async function evidenceVerify({ path, count }) {
+  let examined;
+  const seconds = await timed(async () => {
+    const examination = await Examination.of(path, { keys: [SIGNER.verifier] });
+    const verifier = createVerifier({}, examination.onRecord);
+    await feed(path, verifier);
+    examined = await examination.end(verifier.end());
+  });
+  if (!examined.ok || examined.coverage[0]?.records !== count) {
+    throw new Error(JSON.stringify(examined));
+  }
+  return seconds;
+}
+
+async function evidenceProve({ path, seq, cache }) {
+  let proof;
+  const seconds = await timed(async () => {
+    proof = await proveRecord(path, seq, { cache });
+  });
+  const { ok, record } = await checkProof(proof, [SIGNER.verifier]);
+  if (!ok || record.seq !== seq) throw new Error(`the proof of record ${seq} doesn't hold`);
+  return seconds;
+}
+
+/** The most memory of this process so far, in MB; `maxRSS` may be that of the process which started it. */
+function peakMemory() {
+  const status = '/proc/self/status';
+  const peak = existsSync(status) ? /VmHWM:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1] : null;
+  return (Number(peak ?? process.resourceUsage().maxRSS) * 1024) / 1e6;
+}
+
 await serve({
+  'evidence-append': evidenceAppend,
+  'evidence-verify': evidenceVerify,
+  'evidence-prove': evidenceProve,
+  'peak-memory': peakMemory,
   verify,
   append,
   loop,

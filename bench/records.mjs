@@ -5,6 +5,9 @@
  */
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createAttested } from '../dist/attest/open.js';
+import { nodeEd25519 } from '../dist/evidence/ed25519-node.js';
+import { signerKey } from '../dist/evidence/index.js';
 import { createTranscript } from '../dist/store/index.js';
 
 /** How many different payloads there are of a shape; they are used again and again. */
@@ -81,9 +84,24 @@ export async function transcriptFile(folder, shape, count) {
 }
 
 async function writeTranscript(path, shape, count) {
+  await writeAll(await createTranscript(path, { durability: 'never' }), shape, count);
+}
+
+async function writeAll(store, shape, count) {
   const all = drafts(shape);
-  const store = await createTranscript(path, { durability: 'never' });
   for (let left = count - 1; left > 0; left -= DISTINCT) await store.append(all.slice(0, left));
   await store.append([{ kind: 'final', payload: { reason: 'answered' } }]);
   await store.close();
+}
+
+/** The key that signs in benchmarks. */
+export const SIGNER = signerKey('bench', new Uint8Array(32).fill(1), nodeEd25519);
+
+/** A sealed transcript of `count` texts with its checkpoint, made if it isn't there; its path. */
+export async function attestedFile(folder, count) {
+  const path = join(folder, `attested-${count}.jsonl`);
+  if (!existsSync(path)) {
+    await writeAll(await createAttested(path, { signer: SIGNER }), 'text', count);
+  }
+  return path;
 }

@@ -10,7 +10,7 @@ import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import { fromHex } from '../evidence/hex.ts';
 import { encodeCheckpoint, signNote, type SignerKey } from '../evidence/index.ts';
 import { messageOf } from '../store/store-errors.ts';
-import { StoreError, type TranscriptStore } from '../store/store.ts';
+import { StoreError, type Place, type TranscriptStore } from '../store/store.ts';
 import { type Draft, type Head, type RecordLine } from '../transcript/index.ts';
 import { CheckpointWriter } from './checkpoint-file.ts';
 import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
@@ -55,7 +55,7 @@ export interface Begun {
 const EVERY = 256;
 /**
  * … or more, where they come by the thousand: a statement takes several milliseconds and syncs, so there is one a
- * second in the long run, and a few more at first.
+ * second in the long run, and up to four at once.
  */
 const PAUSE_MS = 1000;
 const AHEAD_MS = 4000;
@@ -104,6 +104,11 @@ export class AttestedStore implements TranscriptStore {
 
   get location(): string {
     return this.#store.location;
+  }
+
+  /** Where the files beside it go. */
+  get place(): Place | undefined {
+    return this.#store.place;
   }
 
   get head(): Head {

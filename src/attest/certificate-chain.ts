@@ -25,7 +25,7 @@ export function chainFault(
   { roots, others }: TrustStore,
   time: number,
 ): string | undefined {
-  const candidates = [...roots, ...others].filter((other) => !isSame(other, certificate));
+  const candidates = [...roots, ...others];
   const tried = new Set<Certificate>();
   let fault = `nothing that is trusted leads to the issuer of ${subjectName(certificate)}`;
   // Each is tried once, so certificates that were made to issue each other don't make it long.

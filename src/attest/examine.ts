@@ -11,19 +11,18 @@ import { realPath } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type Fault, type Verdict } from '../transcript/index.ts';
-import { findAnchors, type Anchor, type Anchors } from './anchors.ts';
+import { findAnchors, type Anchor, type AnchorKnowledge, type Anchors } from './anchors.ts';
 import { type Listed } from './catalog.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault, type EvidenceReason } from './compare.ts';
 import { coverageOf, uncovered, type Covered, type Level } from './coverage.ts';
-import { type FindGitNotes } from './git.ts';
 import { knownOf, type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
 import { identityOf, originOf, type LogIdentity } from './log-identity.ts';
 import { Roots } from './roots.ts';
 import { checkSignatures, type Signatures } from './signatures.ts';
 
 /** What is known where a transcript is examined. */
-export interface Knowledge {
+export interface Knowledge extends AnchorKnowledge {
   /** The user's own keys, and those that the user trusts. */
   readonly keys: readonly VerifierKey[];
   readonly memory?: HeadMemory | undefined;
@@ -33,8 +32,6 @@ export interface Knowledge {
   readonly required?: Level | undefined;
   /** What the folder's catalogue says of a file; undefined to read no catalogue. */
   readonly listed?: ((path: string) => Promise<Listed | null>) | undefined;
-  /** Finds git notes; undefined to look at no anchors. */
-  readonly findGitNotes?: FindGitNotes | undefined;
 }
 
 /** A verdict with the evidence in it. */
@@ -96,7 +93,8 @@ export class Examination {
       identity,
       stored: readCheckpoints(path),
       listed: (await knowledge.listed?.(path)) ?? null,
-      found: await anchorsOf(path, identity, knowledge),
+      found:
+        identity === null ? NO_ANCHORS : await findAnchors(path, originOf(identity.id), knowledge),
     });
   }
 
@@ -243,15 +241,6 @@ function regularPath(file: string): string | undefined {
   } catch {
     return undefined; // reading it will tell why
   }
-}
-
-async function anchorsOf(
-  path: string,
-  identity: LogIdentity | null,
-  { findGitNotes }: Knowledge,
-): Promise<Anchors> {
-  if (identity === null || findGitNotes === undefined) return NO_ANCHORS;
-  return findAnchors(path, originOf(identity.id), findGitNotes);
 }
 
 /** Which log it is; null if its first line doesn't say. */

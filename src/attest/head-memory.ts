@@ -106,10 +106,11 @@ export class HeadMemory {
         ? { ...known, path: seen.path }
         : { ...seen, time, since: known?.since ?? time };
       await replaceFile(path, `${canonicalJson({ ...head, version: VERSION })}\n`);
-      await replaceFile(
-        this.#pathPath(seen.path),
-        `${canonicalJson({ log: seen.log, path: seen.path })}\n`,
-      );
+      // Most often it says so already, and a write is two syncs.
+      if (this.#logAt(seen.path) !== seen.log) {
+        const place = canonicalJson({ log: seen.log, path: seen.path });
+        await replaceFile(this.#pathPath(seen.path), `${place}\n`);
+      }
       return true;
     });
   }
@@ -119,7 +120,7 @@ export class HeadMemory {
     try {
       rmSync(this.#pathPath(path), { force: true });
     } catch {
-      // A memory that can't be written is said when something is to be remembered.
+      // The first head that is remembered there will say so.
     }
   }
 

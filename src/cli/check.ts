@@ -50,7 +50,7 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
 
 async function check(file: string, { json, full, key }: Flags, io: Io): Promise<ExitStatus> {
   const bytes = await bytesOf(file);
-  const { keys } = await knowledgeOf(io, key, undefined);
+  const { keys } = await knowledgeOf(io, { key });
   const checked = await checkProof(bytes, keys);
   const { out } = io;
   if (json === true) out.line(jsonOf(file, checked));

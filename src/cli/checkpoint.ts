@@ -18,12 +18,13 @@ import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import { encodeNote, signNote, type Note, type SignerKey } from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
 import { createVerifier } from '../transcript/index.ts';
-import { CommandError, type Io } from './io.ts';
-import { knowledgeOf } from './knowledge.ts';
+import { CommandError, type ExitStatus, type Io } from './io.ts';
+import { askOthers, type Elsewhere } from './checkpoint-others.ts';
+import { knowledgeOf, policyIn, textOf } from './knowledge.ts';
 import { AUDIT_LOG, faultWords, judge, plainly } from './verdict.ts';
 import { oneLine, problemOf } from './words.ts';
 
-interface Flags {
+interface Flags extends Elsewhere {
   readonly git?: true;
   readonly copy: readonly string[];
 }
@@ -32,11 +33,16 @@ const HELP = `
 A checkpoint is a signed statement: this log had this size and this Merkle root. Runs
 make their own; this is for transcripts that have none, and for taking one elsewhere:
 
-  --git        a git note on the current commit (refs/notes/hashtape); pushed, it is
-               out of reach: git push origin refs/notes/hashtape
-  --copy FILE  add it to a file in another place
+  --git         a git note on the current commit (refs/notes/hashtape); pushed, it is
+                out of reach: git push origin refs/notes/hashtape
+  --copy FILE   add it to a file in another place
+  --tsa URL     a timestamp by an authority (RFC 3161), checked by --tsa-roots FILE
+  --policy FILE cosignatures by the witnesses in a policy (C2SP tlog-policy)
 
 What is anchored is checked by every later \`hashtape verify\`.
+
+Exit status: 0 all was done, 1 somebody who was asked refused or was not reached, 2 the
+transcript can't be stated.
 `;
 
 /** Declares the command. */
@@ -45,10 +51,12 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
     .argument('<file>', 'a transcript')
     .option('--git', 'put it on the current commit as a git note')
     .option('--copy <file>', 'add it to this file (repeatable)', add, [])
+    .option('--tsa <url>', 'have it stamped by this authority')
+    .option('--tsa-roots <file>', "the authority's certificates (PEM)", textOf)
+    .option('--policy <file>', 'have it cosigned by the witnesses in this policy', policyIn)
     .addHelpText('after', HELP)
     .action(async (file: string, flags: Flags) => {
-      await checkpoint(file, flags, io);
-      exit(0);
+      exit(await checkpoint(file, flags, io));
     });
 }
 
@@ -56,7 +64,12 @@ function add(value: string, list: readonly string[]): readonly string[] {
   return [...list, value];
 }
 
-async function checkpoint(file: string, flags: Flags, io: Io): Promise<void> {
+async function checkpoint(file: string, flags: Flags, io: Io): Promise<ExitStatus> {
+  if (flags.tsa !== undefined && flags.tsaRoots === undefined) {
+    throw new CommandError(
+      '--tsa needs --tsa-roots FILE: without certificates nobody could tell whose timestamp it is',
+    );
+  }
   const { signer } = await openKeyring(placesIn(io.env).config).catch((error: unknown) => {
     throw new CommandError(problemOf(error), { cause: error });
   });
@@ -67,11 +80,12 @@ async function checkpoint(file: string, flags: Flags, io: Io): Promise<void> {
   io.out.line(`${oneLine(file)}  checkpoint of ${size} records, by ${signer.verifier.name}`);
   if (flags.git === true) await toGit(path, note, io);
   for (const copy of flags.copy) toFile(path, copy, note, io);
+  return (await askOthers(path, note, flags, io)) ? 0 : 1;
 }
 
 /** What is to be signed. A log that doesn't hold is not stated. */
 async function statementOf(file: string, io: Io): Promise<string> {
-  const knowledge = await knowledgeOf(io, [], undefined);
+  const knowledge = await knowledgeOf(io);
   const examination = await Examination.of(file, knowledge);
   const { verdict, problem } = await judge(file, (isAudit) =>
     plainly(

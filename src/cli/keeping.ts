@@ -4,6 +4,7 @@
  * @module
  */
 import { appendFileSync } from 'node:fs';
+import { anchorsPath } from '../attest/anchors.ts';
 import { type AttestedState, type Attesting } from '../attest/attested-store.ts';
 import { catalogPath, noteRun } from '../attest/catalog.ts';
 import { checkpointPath } from '../attest/checkpoint-file.ts';
@@ -120,5 +121,6 @@ export class Keeping {
 /** The files beside a transcript that only the command may write. */
 export function ownFiles(realPath: string): readonly string[] {
   const catalog = catalogPath(realPath);
-  return [realPath, checkpointPath(realPath), catalog, checkpointPath(catalog)];
+  const beside = [checkpointPath(realPath), anchorsPath(realPath), `${realPath}.open`];
+  return [realPath, ...beside, catalog, checkpointPath(catalog)];
 }

@@ -3,29 +3,51 @@
  *
  * @module
  */
-import { InvalidArgumentError } from 'commander';
+import { readFileSync } from 'node:fs';
+import { InvalidArgumentError, type Command } from 'commander';
 import { lookUp } from '../attest/catalog.ts';
+import { readTrustStore } from '../attest/certificate.ts';
 import { type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
 import { gitNotes } from '../attest/git.ts';
 import { HeadMemory } from '../attest/head-memory.ts';
 import { readKeyring } from '../attest/key-file.ts';
 import { placesIn } from '../attest/places.ts';
-import { parseVerifierKey, type VerifierKey } from '../evidence/index.ts';
+import {
+  parsePolicy,
+  parseVerifierKey,
+  policyKeys,
+  type Policy,
+  type VerifierKey,
+} from '../evidence/index.ts';
 import { type Io } from './io.ts';
 import { problemOf } from './words.ts';
 
+/** What options say is known. */
+export interface KnowledgeFlags {
+  readonly key?: readonly VerifierKey[];
+  readonly require?: Level;
+  readonly policy?: Policy;
+  readonly tsaRoots?: string;
+}
+
+/** Declares them. */
+export function addKnowledgeOptions(command: Command): Command {
+  return command
+    .option('--key <vkey>', 'a key to trust beside your own (repeatable)', trustedKey, [])
+    .option('--policy <file>', 'logs, witnesses and a quorum to trust (C2SP tlog-policy)', policyIn)
+    .option('--tsa-roots <file>', 'certificates of timestamp authorities to trust (PEM)', textOf);
+}
+
 /** What is known here. */
-export async function knowledgeOf(
-  io: Io,
-  trusted: readonly VerifierKey[],
-  required: Level | undefined,
-): Promise<Knowledge> {
+export async function knowledgeOf(io: Io, flags: KnowledgeFlags = {}): Promise<Knowledge> {
+  const { key = [], policy, tsaRoots, require: required } = flags;
   const { config, state } = placesIn(io.env);
-  const keys = new Map(trusted.map((key) => [`${key.name}+${key.keyId}`, key]));
+  const named = policy === undefined ? [] : policyKeys(policy);
+  const keys = new Map([...key, ...named].map((each) => [`${each.name}+${each.keyId}`, each]));
   try {
     const ring = await readKeyring(config);
-    for (const key of ring?.known ?? []) keys.set(`${key.name}+${key.keyId}`, key);
+    for (const each of ring?.known ?? []) keys.set(`${each.name}+${each.keyId}`, each);
   } catch (error) {
     io.err.line(`your own key is not used: ${problemOf(error)}`);
   }
@@ -33,9 +55,31 @@ export async function knowledgeOf(
     keys: [...keys.values()],
     memory: new HeadMemory(state),
     required,
+    policy,
     listed: lookUp(),
     findGitNotes: gitNotes(),
+    authorities: tsaRoots,
   };
+}
+
+/** A policy file on the command line. */
+export function policyIn(path: string): Policy {
+  try {
+    return parsePolicy(readFileSync(path));
+  } catch (error) {
+    throw new InvalidArgumentError(`${problemOf(error)}.`);
+  }
+}
+
+/** Certificates on the command line. */
+export function textOf(path: string): string {
+  try {
+    const text = readFileSync(path, 'utf8');
+    readTrustStore(text);
+    return text;
+  } catch (error) {
+    throw new InvalidArgumentError(`${problemOf(error)}.`);
+  }
 }
 
 /** A key on the command line. */

@@ -5,6 +5,7 @@
  */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { type Budget } from '../index.ts';
+import { COMMON_SECRETS } from '../run/redact-rules.ts';
 import { BUILT_IN, type BuiltIn } from './gather-tools.ts';
 import { amount, given, wholeNumber } from './options.ts';
 
@@ -27,6 +28,8 @@ export interface LiveFlags {
   readonly maxOutputTokens?: number;
   readonly sentinel?: string;
   readonly stopOnStall?: true;
+  readonly redact: readonly string[];
+  readonly redactSecrets?: true;
   readonly json?: true;
   readonly sign: boolean;
 }
@@ -39,7 +42,16 @@ export function addLiveOptions(command: Command, steps?: number): Command {
   )
     .option('--ask', "ask before every tool that isn't read-only; waiting counts as run time")
     .option('--check <command>', 'run this at the end, in the root; exit status 0 means success');
+  const redact = new Option(
+    '--redact <path>',
+    'take this out of the transcript and keep it in FILE.open, as tools.login.arguments.password, task or answer (repeatable)',
+  );
   return addKeepingOptions(addBudgetOptions(asking, steps))
+    .addOption(redact.default([], 'nothing').argParser(add))
+    .option(
+      '--redact-secrets',
+      'the same for texts that hold a key, token or password of a common form',
+    )
     .option('--sentinel <text>', 'end the run at an answer that holds this text')
     .option('--stop-on-stall', 'end the run when it goes round in circles (default: a warning)')
     .option(
@@ -106,6 +118,12 @@ export function oneOf<T extends string>(
     if (found !== undefined) return [...list, found];
     throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
   };
+}
+
+/** The rules that are given for what is taken out of the transcript; undefined if there are none. */
+export function redactOf({ redact, redactSecrets }: LiveFlags): readonly string[] | undefined {
+  const rules = redactSecrets === true ? [...redact, COMMON_SECRETS] : redact;
+  return rules.length === 0 ? undefined : rules;
 }
 
 /** The budgets that are given. */

@@ -42,7 +42,7 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
 
 async function prove(file: string, seq: number, out: string, io: Io): Promise<ExitStatus> {
   const proof = await proven(file, seq, io);
-  const { keys } = await knowledgeOf(io, [], undefined);
+  const { keys } = await knowledgeOf(io);
   const { fault, size = 0, signed, unknown } = await checkProof(proof, keys);
   // Whoever makes a proof of another's log need not know the key: whoever checks it must.
   if (fault !== undefined && fault.reason !== 'unknown_key') {

@@ -31,24 +31,39 @@ export function replayWords(file: string, replayed: Replayed, style: Style): str
     ...differences.map((difference) => `the tools differ: ${oneLine(differenceText(difference))}`),
   ];
   const word = fault === undefined ? 'DIFF ' : 'FAULT';
-  const lead = replayed.ok ? style('good', 'ok   ') : style('bad', word);
+  const lead = isUngraded(replayed)
+    ? style('warning', '?    ')
+    : replayed.ok
+      ? style('good', 'ok   ')
+      : style('bad', word);
   const lines = [`${lead}  ${name}  ${headline(replayed)}`, ...rows.map((row) => `       ${row}`)];
   return lines.join('\n');
 }
 
 function headline(replayed: Replay): string {
-  const { divergence, verdict } = replayed;
+  const { divergence, verdict, withheldFrom } = replayed;
   if (verdict.fault !== undefined) return faultWords(verdict.fault);
-  return divergence === undefined ? sameWords(replayed) : otherwise(divergence);
+  if (divergence !== undefined) return otherwise(divergence);
+  return withheldFrom === undefined ? sameWords(replayed) : withheldWords(withheldFrom);
+}
+
+/** Whether nothing came out otherwise, and not everything could be compared. */
+export function isUngraded({ withheldFrom, divergence, verdict, live }: Replay): boolean {
+  const isSame = divergence === undefined && (live?.changed ?? []).length === 0;
+  return withheldFrom !== undefined && verdict.ok && isSame;
 }
 
 function otherwise({ seq, detail }: Divergence): string {
   return `record ${seq} came out otherwise: ${oneLine(detail)}`;
 }
 
+function withheldWords(seq: number): string {
+  return `record ${seq} committed to values that are withheld: it and what follows can't be compared`;
+}
+
 /** Whether every record came out the same. */
-function isWhole({ verdict, divergence }: Replay): boolean {
-  return verdict.ok && divergence === undefined;
+function isWhole({ verdict, divergence, withheldFrom }: Replay): boolean {
+  return verdict.ok && divergence === undefined && withheldFrom === undefined;
 }
 
 function sameWords(replayed: Replay): string {

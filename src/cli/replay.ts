@@ -11,7 +11,7 @@ import { gatherTools, type BuiltIn } from './gather-tools.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { addToolOptions } from './live-options.ts';
 import { rootFolder } from './live-run.ts';
-import { replayJson, replayWords, type Replayed } from './replay-words.ts';
+import { isUngraded, replayJson, replayWords, type Replayed } from './replay-words.ts';
 import { targetsOf, type Target } from './targets.ts';
 import { commandsEnded } from './tools/shell.ts';
 import { AUDIT_LOG, judgeOpen } from './verdict.ts';
@@ -38,8 +38,8 @@ A folder stands for its *.jsonl files, at any depth. A run that has not ended is
 replayed as far as it goes.
 
 Exit status: 2 if any file could not be graded (missing, unreadable, not the record of a
-run of hashtape), else 1 if any has a fault, came out otherwise or has an answer that
-changed, else 0.
+run of hashtape, values withheld), else 1 if any has a fault, came out otherwise or has
+an answer that changed, else 0.
 
 Examples:
   hashtape replay runs/today.jsonl
@@ -120,6 +120,6 @@ async function replayOne(
 }
 
 function statusOf(replayed: Replayed): ExitStatus {
-  if ('problem' in replayed) return 2;
+  if ('problem' in replayed || isUngraded(replayed)) return 2;
   return replayed.ok ? 0 : 1;
 }

@@ -11,7 +11,7 @@ import { chooseModel } from './choose-model.ts';
 import { gatherTools } from './gather-tools.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { Keeping } from './keeping.ts';
-import { addLiveOptions, budgetOf, oneOf, type LiveFlags } from './live-options.ts';
+import { addLiveOptions, budgetOf, oneOf, redactOf, type LiveFlags } from './live-options.ts';
 import { optionsOf, priceOf, refuseBad, rootFolder } from './live-run.ts';
 import { quoted } from './report.ts';
 import { goOn, unfinished } from './resuming.ts';
@@ -86,6 +86,7 @@ async function resumeFile(file: string, flags: Flags, io: Io): Promise<ExitStatu
     tools,
     budget: { ...configuration.budget, ...budgetOf(flags) },
     ...optionsOf(flags, root),
+    redact: redactOf(flags),
     ...(stops ? { watchdog: { onStall: 'stop' } as const } : {}),
   };
   refuseBad({ ...recordedOptions(configuration), ...options, task });

@@ -12,6 +12,7 @@ import {
 } from '../index.ts';
 import { readVerified } from '../replay/read-verified.ts';
 import { CONFIGURATION_PARTS, differenceText } from '../run/differences.ts';
+import { withheld } from '../run/redacting.ts';
 import { readJournal, type Journal } from '../run/journal.ts';
 import { resumeFrom } from '../run/resume.ts';
 import { StoreError } from '../store/index.ts';
@@ -39,7 +40,7 @@ export interface Unfinished extends Journal {
  */
 export async function unfinished(file: string): Promise<Unfinished> {
   const name = oneLine(file);
-  const { verdict, records } = await readVerified(file);
+  const { verdict, records, withheldFrom } = await readVerified(file);
   const torn = verdict.fault?.reason === 'torn_tail' && !verdict.sealed;
   if (!verdict.ok && !torn) throw new CommandError(`${name}: ${await whyNot(file)}`);
   if (verdict.sealed) {
@@ -52,6 +53,7 @@ export async function unfinished(file: string): Promise<Unfinished> {
     );
   }
   try {
+    if (withheldFrom !== undefined) throw withheld(name, withheldFrom);
     return { ...(await readJournal(each(records), name)), file, torn };
   } catch (error) {
     throw inWords(error, file);
@@ -156,4 +158,5 @@ const FLAGS: ReadonlyMap<ConfigurationPart, string> = new Map([
   ['watchdog', '--stop-on-stall'],
   ['check', '--check'],
   ['permit', '--ask'],
+  ['redact', '--redact, --redact-secrets'],
 ]);

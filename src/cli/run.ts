@@ -12,10 +12,11 @@ import { gatherTools } from './gather-tools.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { Keeping, ownFiles } from './keeping.ts';
 import { createOut } from './out.ts';
-import { addLiveOptions, budgetOf, type LiveFlags } from './live-options.ts';
+import { addLiveOptions, budgetOf, redactOf, type LiveFlags } from './live-options.ts';
 import { carryLive, optionsOf, priceOf, refuseBad, rootFolder } from './live-run.ts';
 import { goOn, unfinished, type Unfinished } from './resuming.ts';
-import { oneLine } from './words.ts';
+import { StoreError } from '../store/index.ts';
+import { oneLine, problemOf } from './words.ts';
 
 /** The options as commander gives them. */
 interface Flags extends LiveFlags {
@@ -83,13 +84,15 @@ async function runTask(task: string, flags: Flags, io: Io): Promise<ExitStatus> 
     budget: budgetOf(flags),
     watchdog: { onStall: flags.stopOnStall === true ? 'stop' : 'warn' },
     ...optionsOf(flags, root),
+    redact: redactOf(flags),
     // A run that goes on keeps its own.
     ...(begun?.state ? {} : { runId: crypto.randomUUID() }),
   };
   refuseBad(options);
   const keeping = await Keeping.of(io, flags.sign);
   if (begun !== null) return goOn(begun, options, { flags, root, io, keeping });
-  const store = await createOut(flags.out, task, keeping);
+  // A file's name is no place for what is not to be in the file.
+  const store = await createOut(flags.out, options.redact === undefined ? task : 'run', keeping);
   root.protect(...ownFiles(await realpath(store.location)));
   err.line(`model ${oneLine(model.id ?? 'custom')}, transcript ${oneLine(store.location)}`);
   return carryLive(
@@ -99,6 +102,9 @@ async function runTask(task: string, flags: Flags, io: Io): Promise<ExitStatus> 
     async ({ say: _say, ...watching }) => {
       try {
         return await run({ ...options, ...watching, transcript: store });
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        throw new CommandError(`the run can't be started: ${problemOf(error)}`, { cause: error });
       } finally {
         await store.close();
       }

@@ -7,10 +7,14 @@ import { setImmediate } from 'node:timers/promises';
 import { type Command } from 'commander';
 import { parseEntry } from '../computer/audit-entry.ts';
 import { createAuditVerifier, type AuditVerifier } from '../computer/audit-verify.ts';
+import { NOTHING_OPEN } from '../evidence/open-file.ts';
+import { Revealer } from '../evidence/revealer.ts';
+import { revealerFor } from '../run/redacting.ts';
 import { createVerifier, parseRecord, type Verifier } from '../transcript/index.ts';
 import { auditFault, auditStanding, entryLine } from './audit-words.ts';
+import { disclosureWords, told, unreadable, type Disclosures } from './disclosures.ts';
 import { CommandError, type ExitStatus, type Io, type Output, type Style } from './io.ts';
-import { recordLines } from './show-record.ts';
+import { committedLines } from './show-committed.ts';
 import { faultWords, judge, meaning, standing, type Reading } from './verdict.ts';
 import { oneLine } from './words.ts';
 
@@ -41,10 +45,11 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
 async function show(file: string, { full, ...wanted }: Flags, io: Io): Promise<ExitStatus> {
   const { out } = io;
   const view = { full: full === true, style: out.style };
+  const { revealer, problem: unopened } = await disclosuresFor(file);
   const { verdict, problem } = await judge(file, (isAudit) =>
     isAudit
       ? printing(createAuditVerifier(), entryPrinter(view, out), out)
-      : printing(createVerifier(wanted), recordPrinter(view, out), out),
+      : printing(createVerifier(wanted), recordPrinter(view, revealer, out), out),
   );
   if (problem !== undefined) throw new CommandError(`${oneLine(file)}: ${oneLine(problem)}`);
   const [intact, bad] = [`${out.style('good', 'intact')} `, `${out.style('bad', 'FAULT')}  `];
@@ -53,12 +58,25 @@ async function show(file: string, { full, ...wanted }: Flags, io: Io): Promise<E
     return verdict.ok ? 0 : 1;
   }
   const { fault } = verdict;
-  if (fault === undefined) {
-    out.line(intact + standing(verdict, out.style));
-    return 0;
+  if (fault !== undefined) {
+    out.line(`${bad}${faultWords(fault)}\n       ${meaning(fault, verdict)}`);
+    return 1;
   }
-  out.line(`${bad}${faultWords(fault)}\n       ${meaning(fault, verdict)}`);
-  return 1;
+  const opened = unopened ?? told(revealer, verdict.sealed);
+  const lead = opened?.status === 1 ? bad : intact;
+  out.line(lead + standing(verdict, out.style) + disclosureWords(opened, out.style));
+  return opened?.status ?? 0;
+}
+
+/** What puts records together again, or why nothing does. */
+async function disclosuresFor(
+  file: string,
+): Promise<{ readonly revealer: Revealer; readonly problem?: Disclosures }> {
+  try {
+    return { revealer: await revealerFor(file) };
+  } catch (error) {
+    return { revealer: new Revealer(NOTHING_OPEN), problem: unreadable(error) };
+  }
 }
 
 interface View {
@@ -66,12 +84,12 @@ interface View {
   readonly style: Style;
 }
 
-function recordPrinter(view: View, out: Output): (line: string) => void {
+function recordPrinter(view: View, revealer: Revealer, out: Output): (line: string) => void {
   let turn = 0;
   return (line) => {
-    const record = parseRecord(line);
-    if (record.kind === 'assistant') turn += 1;
-    for (const text of recordLines(record, { ...view, turn })) out.line(text);
+    const revealed = revealer.reveal(parseRecord(line));
+    if (revealed.record.kind === 'assistant') turn += 1;
+    for (const text of committedLines(revealed, { ...view, turn })) out.line(text);
     out.line();
   };
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { withheld } from '../run/redacting.ts';
 import { readVerified } from '../replay/read-verified.ts';
 import { JournalError } from '../run/journal.ts';
 import { type Message, type ModelRequest, type ReplyCall } from '../run/model.ts';
@@ -99,7 +100,8 @@ interface Scene {
 }
 
 async function scenesOf(transcript: string | URL | TranscriptStore): Promise<Scene[]> {
-  const { location, verdict, records } = await readVerified(transcript);
+  const { location, verdict, records, withheldFrom } = await readVerified(transcript);
+  if (withheldFrom !== undefined) throw withheld(location, withheldFrom);
   const { fault } = verdict;
   if (fault?.reason === 'unreadable') throw unusable(location, `it can't be read: ${fault.detail}`);
   if (fault !== undefined && fault.reason !== 'torn_tail') {

@@ -31,6 +31,18 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   return encodeBase64(bytes) === text ? bytes : undefined;
 }
 
+/** The bytes as base64url without padding (RFC 4648 §5). */
+export function encodeBase64Url(bytes: Uint8Array): string {
+  return encodeBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** The bytes of such a text; undefined unless the text is the one that the bytes are written as. */
+export function decodeBase64Url(text: string): Uint8Array | undefined {
+  if (/[^A-Za-z0-9_-]/.test(text)) return undefined;
+  const plain = text.replaceAll('-', '+').replaceAll('_', '/');
+  return decodeBase64(plain.padEnd(Math.ceil(plain.length / 4) * 4, '='));
+}
+
 /** The 32 bytes of a hash in base64. */
 export function decodeHash(text: string): Uint8Array | undefined {
   const bytes = decodeBase64(text);
@@ -62,7 +74,8 @@ export function readUtf8(input: string | Uint8Array, what: string): string {
   return text;
 }
 
-function decodeText(bytes: Uint8Array, what: string): string {
+/** The text of bytes in UTF-8. */
+export function decodeText(bytes: Uint8Array, what: string): string {
   try {
     return decoder.decode(bytes);
   } catch {

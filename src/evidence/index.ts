@@ -1,11 +1,27 @@
 /**
- * Evidence: Merkle trees, signed notes, checkpoints and proofs.
+ * Evidence: Merkle trees, signed notes, checkpoints and proofs; values that were taken out of records.
  *
  * Pure: no input or output, no clock, no dependency; it runs in a browser. Ed25519 is passed in.
  *
  * @module
  */
 export { encodeCheckpoint, parseCheckpoint, type Checkpoint } from './checkpoint.ts';
+export {
+  redact,
+  redactAsIn,
+  reveal,
+  type Commitment,
+  type Path,
+  type Payload,
+  type Redacted,
+  type Revealed,
+} from './commit.ts';
+export {
+  disclosureDigest,
+  encodeDisclosure,
+  parseDisclosure,
+  type Disclosure,
+} from './disclosure.ts';
 export { webEd25519 } from './ed25519-web.ts';
 export { type Ed25519, type Ed25519Verifier } from './ed25519.ts';
 export { EvidenceError } from './encoding.ts';
@@ -51,6 +67,15 @@ export {
   type PolicyVerdict,
   type PolicyWitness,
 } from './policy.ts';
+export {
+  NOTHING_OPEN,
+  openLine,
+  parseOpenFile,
+  type BadLine,
+  type OpenFile,
+  type OpenLine,
+} from './open-file.ts';
+export { Revealer, type Disclosed, type OpenFault, type RevealedRecord } from './revealer.ts';
 export {
   checkTlogProof,
   encodeTlogProof,

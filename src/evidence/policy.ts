@@ -135,7 +135,7 @@ class Draft {
       throw new EvidenceError('a control character other than tab; lines end in "\\n" alone');
     }
     // Only these two separate: other spaces of Unicode may be in a name.
-    const [keyword, ...words] = line.split(/[ \t]+/).filter((word) => word !== '');
+    const [keyword, ...words] = line.split(/[ \t]/).filter((word) => word !== '');
     if (keyword === undefined || keyword.startsWith('#')) return;
     if (keyword === 'log') this.#addLog(words);
     else if (keyword === 'witness') this.#addWitness(words);

@@ -87,10 +87,10 @@ export function givenDifferences(
   given: Settings,
   { tools, whole = false }: ReplayOptions,
 ): Difference[] {
-  const { runId, checked, permitted, ...before } = was.configuration;
+  const { runId, checked, permitted, redact, ...before } = was.configuration;
   const { configuration } = given;
   // Nothing is said of what can't be given; nor of tools, if none are.
-  const same = { runId, checked, permitted };
+  const same = { runId, checked, permitted, redact };
   const kept =
     tools === undefined && !whole ? { tools: before.tools, manifest: before.manifest } : {};
   const is = { ...configuration, ...same, ...kept };

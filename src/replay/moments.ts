@@ -5,6 +5,7 @@
  */
 import { type Configuration } from '../run/configuration.ts';
 import { JournalError } from '../run/journal.ts';
+import { withheld } from '../run/redacting.ts';
 import { readHead, type Turn } from '../run/payloads.ts';
 import { describeError } from '../run/result.ts';
 import { foldRecord, type RunState } from '../run/state.ts';
@@ -73,9 +74,8 @@ export interface RecordedRun extends ReadTranscript {
  */
 export async function readRun(from: string | URL | TranscriptStore): Promise<RecordedRun> {
   const read = await readVerified(from);
-  const { location, verdict, records } = read;
-  // Reading again rejects with the reason, in words.
-  if (verdict.fault?.reason === 'unreadable') await readRecords(from).next();
+  const { location, records } = read;
+  await refuseUnfit(read, from);
   const moments: Moment[] = [];
   const passed = { resumed: 0, recovered: 0 };
   let state: RunState | null = null;
@@ -90,6 +90,16 @@ export async function readRun(from: string | URL | TranscriptStore): Promise<Rec
   if (head === undefined) throw noTask(read);
   const last = head.configuration === null ? null : (state?.configuration ?? null);
   return { ...read, ...head, ...passed, last, moments };
+}
+
+/** @throws {JournalError | StoreError} if it can't be read, or a part of it is withheld. */
+async function refuseUnfit(
+  { location, verdict, withheldFrom }: ReadTranscript,
+  from: string | URL | TranscriptStore,
+): Promise<void> {
+  // Reading again rejects with the reason, in words.
+  if (verdict.fault?.reason === 'unreadable') await readRecords(from).next();
+  if (withheldFrom !== undefined) throw withheld(location, withheldFrom);
 }
 
 function folded(

@@ -3,19 +3,29 @@
  *
  * @module
  */
+import { revealerFor } from '../run/redacting.ts';
 import { pathText } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { type TranscriptStore } from '../store/store.ts';
 import { verifyFile } from '../store/verify-file.ts';
-import { createVerifier, type TranscriptRecord, type Verdict } from '../transcript/index.ts';
+import {
+  createVerifier,
+  type Draft,
+  type TranscriptRecord,
+  type Verdict,
+} from '../transcript/index.ts';
 
 /** A transcript that was read. */
 export interface ReadTranscript {
   /** For messages. */
   readonly location: string;
   readonly verdict: Verdict;
-  /** Those that verify, in order. */
+  /** Those that verify, in order, with what is disclosed of the values that were taken out of them. */
   readonly records: readonly TranscriptRecord[];
+  /** The first record of which a value is withheld; undefined if there is none. */
+  readonly withheldFrom: number | undefined;
+  /** What the writer of record `seq` wrote, given what it had to write. */
+  readonly asWritten: (draft: Draft, seq: number) => Draft;
 }
 
 /**
@@ -33,13 +43,26 @@ export async function readVerified(
     ? await verifyFile(transcript, { allowOpen: true })
     : await verifyStore(transcript);
   const records: TranscriptRecord[] = [];
-  if (verdict.count === 0) return { location, verdict, records };
-  for await (const record of readRecords(transcript)) {
+  /** As they stand in the file, of those that differ. */
+  const redacted = new Map<number, TranscriptRecord>();
+  let withheldFrom: number | undefined;
+  const revealer = await revealerFor(transcript);
+  const asWritten = (draft: Draft, seq: number): Draft => {
+    const recorded = redacted.get(seq);
+    if (recorded === undefined) return draft;
+    return { kind: draft.kind, payload: revealer.redactAgain(draft.payload, recorded) };
+  };
+  const read = { location, verdict, records, asWritten };
+  if (verdict.count === 0) return { ...read, withheldFrom };
+  for await (const recorded of readRecords(transcript)) {
+    const { record, commitments } = revealer.reveal(recorded);
+    if (commitments.length > 0) redacted.set(records.length, recorded);
+    if (commitments.some(({ state }) => state !== 'disclosed')) withheldFrom ??= records.length;
     records.push(record);
     // What follows is faulty, or was written since.
     if (records.length === verdict.count) break;
   }
-  return { location, verdict, records };
+  return { ...read, withheldFrom };
 }
 
 async function verifyStore(store: TranscriptStore): Promise<Verdict> {

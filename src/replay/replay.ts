@@ -9,6 +9,7 @@ import { type Difference } from '../run/differences.ts';
 import { JournalError, readJournal, type Journal } from '../run/journal.ts';
 import { type RunContext } from '../run/context.ts';
 import { carry, type Parts } from '../run/loop.ts';
+import { withheld } from '../run/redacting.ts';
 import { readHead } from '../run/payloads.ts';
 import { prepare, type Settings } from '../run/settings.ts';
 import { RunState } from '../run/state.ts';
@@ -22,7 +23,7 @@ import {
   type ReplayOptions,
 } from './given.ts';
 import { liveAnswers, type LiveAnswers } from './live-tools.ts';
-import { readVerified } from './read-verified.ts';
+import { readVerified, type ReadTranscript } from './read-verified.ts';
 import { handOver, recordedSource } from './recorded.ts';
 import { isForeign, membersOf, Tape, type Divergence } from './tape.ts';
 
@@ -36,6 +37,8 @@ export interface Replay {
   readonly sealed: boolean;
   /** What verification found. What doesn't verify isn't replayed. */
   readonly verdict: Verdict;
+  /** The first record of which a value is withheld: it and what follows can't be compared, and `ok` is false. */
+  readonly withheldFrom?: number;
   /** The first record that came out otherwise. */
   readonly divergence?: Divergence;
   /** With real tools: what they answered. */
@@ -58,17 +61,27 @@ export async function replay(
   options: ReplayOptions = {},
 ): Promise<Replay> {
   checkReplayOptions(options);
-  const { location, verdict, records } = await readVerified(transcript);
+  const read = await readVerified(transcript);
+  const { location, verdict, withheldFrom, asWritten } = read;
   const isTorn = verdict.fault?.reason === 'torn_tail';
   if (!verdict.ok && !isTorn)
     return { ok: false, count: 0, sealed: verdict.sealed, verdict, differences: [] };
+  // What comes before is replayed like the record of a run that was cut off there.
+  const records = read.records.slice(0, withheldFrom);
   const journal = await readJournal(each(records), location);
-  if (journal.state === null)
-    throw new JournalError('unusable', `${location}: there is no task in it, so nothing to replay`);
-  const played = await play(new Tape(location, records), journal, journal.state, options);
+  if (journal.state === null) throw noTask(read);
+  const tape = new Tape(location, records, asWritten);
+  const played = await play(tape, journal, journal.state, options);
   const { sealed } = verdict;
   const isSame = played.divergence === undefined && (played.live?.changed ?? []).length === 0;
-  return { ok: verdict.ok && isSame, sealed, verdict, ...played };
+  const isWhole = verdict.ok && withheldFrom === undefined;
+  const told = withheldFrom === undefined ? {} : { withheldFrom };
+  return { ok: isWhole && isSame, sealed, verdict, ...told, ...played };
+}
+
+function noTask({ location, withheldFrom }: ReadTranscript): JournalError {
+  if (withheldFrom !== undefined) return withheld(location, withheldFrom);
+  return new JournalError('unusable', `${location}: there is no task in it, so nothing to replay`);
 }
 
 type Played = Pick<Replay, 'count' | 'divergence' | 'live' | 'differences'>;

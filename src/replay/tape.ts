@@ -36,10 +36,17 @@ export class Tape implements RecordWriter {
   readonly records: readonly TranscriptRecord[];
   head: Head = EMPTY_HEAD;
   divergence: Divergence | undefined;
+  readonly #asWritten: (draft: Draft, seq: number) => Draft;
 
-  constructor(location: string, records: readonly TranscriptRecord[]) {
+  /** @param asWritten what stands in the file of what its writer had to write: values may be taken out of it. */
+  constructor(
+    location: string,
+    records: readonly TranscriptRecord[],
+    asWritten: (draft: Draft, seq: number) => Draft = (draft) => draft,
+  ) {
     this.location = location;
     this.records = records;
+    this.#asWritten = asWritten;
   }
 
   /** The record that has to come next; undefined at the end. */
@@ -63,7 +70,7 @@ export class Tape implements RecordWriter {
   /** Takes the records over that are not the loop's, up to the next that is. */
   *foreign(): Generator<TranscriptRecord> {
     for (let { next } = this; next !== undefined && isForeign(next); { next } = this) {
-      this.head = advance(encodeRecord(this.head, next));
+      this.head = advance(this.#encode(next));
       yield next;
     }
   }
@@ -96,15 +103,19 @@ export class Tape implements RecordWriter {
 
   #write(draft: Draft): RecordLine {
     const next = this.own;
-    const line = encodeRecord(this.head, draft);
+    const line = this.#encode(draft);
     // A hash covers the whole line, and verification has compared it with the line's own bytes.
     if (line.hash === next.hash) return line;
     const { kind } = draft;
     const instead =
       kind === next.kind ? `another ${kind} record` : `${kind} in place of ${next.kind}`;
     // Read back, so that both sides are in one form.
-    const { payload } = parseRecord(line.text);
+    const { payload } = parseRecord(encodeRecord(this.head, draft).text);
     throw this.diverged(`the loop writes ${instead}`, { kind, payload });
+  }
+
+  #encode(draft: Draft): RecordLine {
+    return encodeRecord(this.head, this.#asWritten(draft, this.head.count));
   }
 }
 

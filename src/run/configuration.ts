@@ -37,6 +37,8 @@ export interface Configuration extends Rules {
   readonly manifest: readonly JsonObject[] | null;
   readonly system: string | undefined;
   readonly runId: string | undefined;
+  /** The rules by which values are taken out of the record, sorted. */
+  readonly redact: readonly string[] | undefined;
   /** Whether there is a success check, and a policy: a resume that forgets one must not go unnoticed. */
   readonly checked: boolean;
   readonly permitted: boolean;
@@ -129,6 +131,7 @@ export function configurationPayload(configuration: Configuration): JsonObject {
     ...(stopAfterRepeats === undefined ? {} : { stop_after_repeats: stopAfterRepeats }),
     ...(configuration.checked ? { check: true } : {}),
     ...(configuration.permitted ? { permit: true } : {}),
+    ...(configuration.redact === undefined ? {} : { redact: configuration.redact }),
   };
 }
 
@@ -157,6 +160,7 @@ export function readConfiguration(run: JsonValue | undefined): Configuration {
     stopAfterRepeats: whole(run['stop_after_repeats']),
     checked: run['check'] === true,
     permitted: run['permit'] === true,
+    redact: readRules(run['redact']),
   };
 }
 
@@ -167,6 +171,13 @@ function readManifest(manifest: JsonValue | undefined, hash: string): Configurat
   if (manifestHash(manifest) !== hash)
     throw new TypeError('its manifest is not the one whose hash it holds');
   return manifest;
+}
+
+function readRules(rules: JsonValue | undefined): readonly string[] | undefined {
+  if (rules === undefined) return rules;
+  const texts = isJsonArray(rules) ? rules.filter((rule) => typeof rule === 'string') : [];
+  if (texts.length > 0 && isJsonArray(rules) && texts.length === rules.length) return texts;
+  throw new TypeError('its rules for what is taken out (`redact`) are not a list of texts');
 }
 
 function readBudget({ budget: given, price }: JsonObject): Budget {

@@ -24,6 +24,7 @@ export const CONFIGURATION_PARTS = [
   'runId',
   'check',
   'permit',
+  'redact',
 ] as const;
 
 export type ConfigurationPart = (typeof CONFIGURATION_PARTS)[number];
@@ -50,6 +51,7 @@ const MEMBERS: readonly (readonly [ConfigurationPart, string])[] = [
   ['runId', 'id'],
   ['check', 'check'],
   ['permit', 'permit'],
+  ['redact', 'redact'],
 ];
 
 /** What differs, in the order of the parts. */

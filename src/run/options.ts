@@ -68,6 +68,12 @@ export interface RunOptions {
    * is started again after a crash needs to know nothing of the crash. Default false: it has to be new.
    */
   readonly resume?: boolean | undefined;
+  /**
+   * What is taken out of the record: paths, as `tools.login.arguments.password`, and `common-secrets`, a list of
+   * patterns. The record holds salted digests instead, and the values are kept in `<transcript>.open`: whoever is
+   * not to see them is given the transcript without that file. The model sees them. Default none.
+   */
+  readonly redact?: readonly string[] | undefined;
 }
 
 /** The watchdog's settings with nothing left out. */
@@ -92,6 +98,7 @@ const OPTIONS: { readonly [K in keyof Required<RunOptions>]: true } = {
   maxOutputTokens: true,
   runId: true,
   resume: true,
+  redact: true,
 };
 
 /** The names of all options. */

@@ -3,7 +3,9 @@
  *
  * @module
  */
+import { type Revealer } from '../evidence/revealer.ts';
 import { openTranscript, type OpenOptions } from '../store/file.ts';
+import { pathText } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { beginRun, using, withOwnSignal } from './begin.ts';
@@ -23,6 +25,7 @@ import { carry } from './loop.ts';
 import { isPlace, OPTION_NAMES, type RunOptions } from './options.ts';
 import { type Outcome } from './outcome.ts';
 import { resumptionPayload, type Resumption } from './payloads.ts';
+import { redacting, revealedWhole, revealerFor } from './redacting.ts';
 import { prepare, type Settings } from './settings.ts';
 import { RunState } from './state.ts';
 import { worldSource } from './world.ts';
@@ -59,14 +62,16 @@ export async function resume(
   if (!isPlace(transcript)) throw new TypeError('resume takes a path, a URL or a store');
   if (typeof transcript === 'string' || transcript instanceof URL) {
     const open: Opener = (accept) => openTranscript(transcript, { recover: true, accept });
-    return resumeFrom(open, String(transcript), options);
+    return resumeFrom(open, pathText(transcript), options);
   }
   return using(transcript, false, async () => {
     const { location } = transcript;
     if (transcript.head.sealed)
       throw new StoreError('sealed', `${location}: the run in it has ended; start a new one`);
-    const journal = await readJournal(readRecords(transcript), location, manifestOf(options));
-    return goOn(transcript, planFor(journal, options, location));
+    const revealer = await revealerFor(transcript);
+    const records = revealedWhole(readRecords(transcript), revealer, location);
+    const journal = await readJournal(records, location, manifestOf(options));
+    return goOn(transcript, planFor(journal, options, location, revealer));
   });
 }
 
@@ -76,13 +81,15 @@ export type Opener = (accept: NonNullable<OpenOptions['accept']>) => Promise<Tra
 /** Goes on with what `open` opens, as {@link resume} does with a file. The transcript is closed at the end. */
 export async function resumeFrom(
   open: Opener,
-  location: string,
+  path: string,
   options: ResumeOptions,
 ): Promise<Outcome> {
   const manifest = manifestOf(options);
   let plan: Plan | undefined;
   const store = await open(async (records) => {
-    plan = planFor(await readJournal(records, location, manifest), options, location);
+    const revealer = await revealerFor(path);
+    const revealed = revealedWhole(records, revealer, path);
+    plan = planFor(await readJournal(revealed, path, manifest), options, path, revealer);
   });
   return using(store, true, () => goOn(store, plan));
 }
@@ -97,17 +104,20 @@ interface Plan {
   readonly journal: Journal;
   /** Undefined if the run has to begin. */
   readonly resumption: Resumption | undefined;
+  readonly revealer: Revealer;
 }
 
 async function goOn(store: TranscriptStore, plan: Plan | undefined): Promise<Outcome> {
   if (plan === undefined) throw new Error('the code here has a bug: the journal was not read');
-  const { settings, journal, resumption } = plan;
+  const { settings, journal, resumption, revealer } = plan;
   const state = journal.state ?? new RunState(settings.configuration);
   const source = worldSource(settings, journal.seconds);
-  return carry({ settings, state, store, source }, async (context) => {
-    if (resumption === undefined) await beginRun(context);
-    else await recordResumption(context, journal, resumption);
-  });
+  return redacting(store, settings.configuration.redact, revealer, (writer) =>
+    carry({ settings, state, store: writer, source }, async (context) => {
+      if (resumption === undefined) await beginRun(context);
+      else await recordResumption(context, journal, resumption);
+    }),
+  );
 }
 
 async function recordResumption(
@@ -129,13 +139,19 @@ async function recordResumption(
   state.resumed(resumption);
 }
 
-function planFor(journal: Journal, options: ResumeOptions, location: string): Plan {
+function planFor(
+  journal: Journal,
+  options: ResumeOptions,
+  location: string,
+  revealer: Revealer,
+): Plan {
   const { allow = [], ...given } = options;
   const { state } = journal;
   if (state === null) {
     const { task } = given;
     if (task === undefined) throw noTask(location);
-    return { settings: withOwnSignal(prepare({ ...given, task })), journal, resumption: undefined };
+    const settings = withOwnSignal(prepare({ ...given, task }));
+    return { settings, journal, resumption: undefined, revealer };
   }
   const { configuration } = state;
   const { model, clock = systemClock } = given;
@@ -146,13 +162,13 @@ function planFor(journal: Journal, options: ResumeOptions, location: string): Pl
       ? configuration.budget
       : { ...configuration.budget, ...given.budget };
   // Either all records of a run hold times, or none.
+  const watchdog = mergedWatchdog(configuration, given);
+  const prepared = prepare({ ...merged, budget, watchdog, task: journal.task });
+  // Rules that are not given again are not checked again: their tools may be missing, which is told better.
+  const redact = given.redact === undefined ? configuration.redact : prepared.configuration.redact;
   const settings = withOwnSignal({
-    ...prepare({
-      ...merged,
-      budget,
-      watchdog: mergedWatchdog(configuration, given),
-      task: journal.task,
-    }),
+    ...prepared,
+    configuration: { ...prepared.configuration, redact },
     timed: journal.timed,
   });
   const found = differences(configuration, settings.configuration);
@@ -164,7 +180,7 @@ function planFor(journal: Journal, options: ResumeOptions, location: string): Pl
   const isKept = found.length === 0 && journal.manifested;
   const calls = startedCalls(state);
   const resumption = isKept ? { calls } : { calls, configuration: settings.configuration };
-  return { settings, journal, resumption };
+  return { settings, journal, resumption, revealer };
 }
 
 /** Silence is no part of the configuration, so that a limit on it leaves the rest as it was. */

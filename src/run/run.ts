@@ -10,6 +10,7 @@ import { beginRun, isInUse, using, withOwnSignal } from './begin.ts';
 import { carry } from './loop.ts';
 import { type RunOptions } from './options.ts';
 import { type Outcome } from './outcome.ts';
+import { redacting } from './redacting.ts';
 import { resume } from './resume.ts';
 import { prepare } from './settings.ts';
 import { RunState } from './state.ts';
@@ -31,8 +32,10 @@ export async function run(options: RunOptions): Promise<Outcome> {
   const { store, owned } = await openStore(options.transcript);
   return using(store, owned, () => {
     const state = new RunState(settings.configuration);
-    const parts = { settings, state, store, source: worldSource(settings) };
-    return carry(parts, beginRun);
+    const parts = { settings, state, source: worldSource(settings) };
+    return redacting(store, settings.configuration.redact, undefined, (writer) =>
+      carry({ ...parts, store: writer }, beginRun),
+    );
   });
 }
 

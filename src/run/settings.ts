@@ -17,6 +17,7 @@ import {
   type WatchdogSettings,
 } from './options.ts';
 import { type Ask, type Permit } from './permit.ts';
+import { checkedRules } from './redact-rules.ts';
 import { compileInput, type CompiledInput } from './schema.ts';
 import { checkTool, type AnyTool } from './tool.ts';
 
@@ -77,6 +78,7 @@ export function prepare(options: RunOptions): Settings {
       runId: options.runId,
       checked: options.check !== undefined,
       permitted: options.permit !== undefined,
+      redact: checkedRules(options.redact ?? [], new Set(tools.keys())),
     },
     repeats: options.repeats ?? true,
     check: options.check,

@@ -290,6 +290,7 @@ const UNKNOWN: Configuration = {
   runId: undefined,
   checked: false,
   permitted: false,
+  redact: undefined,
 };
 
 /**

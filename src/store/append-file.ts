@@ -84,6 +84,19 @@ export class AppendFile<H> {
     await this.#flush();
   }
 
+  /** Takes back what was written since the chain stood at `head`, `size` bytes into the file. */
+  cutBack(head: H, size: number): void {
+    this.requireUsable();
+    this.#requireUnchanged();
+    try {
+      this.#held.file.truncate(size);
+      if (this.#held.file.stat().size !== size) throw new Error('the cut had no effect');
+    } catch (error) {
+      throw this.#poisoned('what was written in vain could not be taken back', error);
+    }
+    this.#now = { change: this.#now.change + 1, head, size };
+  }
+
   async *read(): AsyncGenerator<Uint8Array> {
     // Its own handle, so that a reader neither depends on the writer's nor keeps it from closing.
     const { path, system } = this.#held;

@@ -6,15 +6,17 @@
 import { type Draft, type Head, type RecordLine } from '../transcript/index.ts';
 import { AppendFile, type Durability, type Held } from './append-file.ts';
 import { encodeBatch } from './batch.ts';
-import { type TranscriptStore } from './store.ts';
+import { type Place, type TranscriptStore } from './store.ts';
 
 /** A transcript file that is open for appending. `file.ts` makes them. */
 export class FileStore implements TranscriptStore {
   readonly location: string;
+  readonly place: Place;
   readonly #file: AppendFile<Head>;
 
   constructor(held: Held, durability: Durability, head: Head, size: number) {
     this.location = held.location;
+    this.place = { path: held.path, system: held.system, durability };
     this.#file = new AppendFile(held, durability, head, size);
   }
 

@@ -4,6 +4,16 @@
  * @module
  */
 import { type Draft, type Head, type RecordLine } from '../transcript/index.ts';
+import { type Durability } from './append-file.ts';
+import { type FileSystem } from './filesystem.ts';
+
+/** Where the files beside a transcript file go, and how they are written. */
+export interface Place {
+  /** Absolute, without symbolic links. */
+  readonly path: string;
+  readonly system: FileSystem;
+  readonly durability: Durability;
+}
 
 /**
  * An append-only transcript with one writer.
@@ -24,6 +34,8 @@ import { type Draft, type Head, type RecordLine } from '../transcript/index.ts';
 export interface TranscriptStore {
   /** Where it is, in words, for messages: a path, or `memory`. */
   readonly location: string;
+  /** The file that it is in; undefined for what is no file. */
+  readonly place?: Place | undefined;
   /** Where the chain stands. */
   readonly head: Head;
   /** Writes records that continue the head; see the contract above. */

@@ -35,13 +35,23 @@ function comparable(job: GoldenJob): ReplayOptions {
   return { ...given, whole: true, live: tools !== undefined };
 }
 
-function problems({ verdict, sealed, divergence, differences, live }: Replay): string[] {
+function problems({
+  verdict,
+  sealed,
+  divergence,
+  withheldFrom,
+  differences,
+  live,
+}: Replay): string[] {
   const { fault } = verdict;
   return [
     ...(fault === undefined ? [] : [faultText(fault)]),
     ...(sealed || fault !== undefined ? [] : ['the run in it has not ended']),
     ...differences.map(differenceText),
     ...(divergence === undefined ? [] : [`record ${divergence.seq}: ${divergence.detail}`]),
+    ...(withheldFrom === undefined
+      ? []
+      : [`record ${withheldFrom}: values are withheld, so it and what follows were not compared`]),
     ...(live?.changed ?? []).map(
       ({ seq, call, was, is }) =>
         `record ${seq}: ${call.tool}(${cut(call.arguments)}) answered ${cut(was.text)}, and now ${cut(is.text)}`,

@@ -121,8 +121,8 @@ test('another index, with and without the record that says so', async () => {
     expect(await fault(changed({ index }))).toBe('root_mismatch');
     const { record } = await checkProof(texts[2]!, [KEY]);
     const head = { count: index, hash: record!.prev, sealed: false };
-    const line = encodeRecord(head, { kind: record!.kind, payload: record!.payload });
-    const extra = utf8(line.text.trimEnd());
+    const { text } = encodeRecord(head, { kind: record!.kind, payload: record!.payload });
+    const extra = utf8(text.trimEnd());
     expect(await fault(changed({ index, extra }))).toBe('root_mismatch');
   }
 });
@@ -133,9 +133,12 @@ test('another record with a right hash', async () => {
   expect(await fault(changed({ extra: utf8(text.trimEnd()) }))).toBe('root_mismatch');
 });
 
-describe('the record in it', () => {
-  const line = (): string => Buffer.from(parseTlogProof(texts[2]!).extra!).toString();
+/** The third record's line. */
+function thirdLine(): string {
+  return Buffer.from(parseTlogProof(texts[2]!).extra!).toString();
+}
 
+describe('the record in it', () => {
   test.each<[string, (line: string) => string | Uint8Array, ProofReason]>([
     ['edited', (text) => text.replace('"value":1', '"value":2'), 'hash_mismatch'],
     ['with another hash', (text) => text.replace(/"hash":"./, '"hash":"0'), 'hash_mismatch'],
@@ -161,8 +164,8 @@ describe('the record in it', () => {
     ['which isn’t JSON', () => 'text', 'bad_record'],
     ['which isn’t UTF-8', () => Uint8Array.of(0xff), 'bad_record'],
   ])('%s', async (_, change, reason) => {
-    const now = change(line());
-    expect(now).not.toBe(line());
+    const now = change(thirdLine());
+    expect(now).not.toBe(thirdLine());
     const extra = typeof now === 'string' ? utf8(now) : now;
     expect(await fault(changed({ extra }))).toBe(reason);
   });
@@ -170,7 +173,7 @@ describe('the record in it', () => {
   test('may be nested as deep as any', async () => {
     const { note } = parseTlogProof(texts[2]!);
     const deep = `${'['.repeat(40_000)}${']'.repeat(40_000)}`;
-    const extra = utf8(line().replace('"value":1', `"value":${deep}`));
+    const extra = utf8(thirdLine().replace('"value":1', `"value":${deep}`));
     expect(await fault(encodeTlogProof({ index: 2, path: [], note, extra }))).toBe('hash_mismatch');
   });
 

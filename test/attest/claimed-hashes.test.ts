@@ -8,12 +8,13 @@ import { readClaims } from '../../src/attest/claimed-hashes.ts';
 import { toHex } from '../../src/evidence/hex.ts';
 import { type OpenFile } from '../../src/store/filesystem.ts';
 
+function unused(): never {
+  throw new Error('not used');
+}
+
 /** A file of which each read gives so many bytes at most. */
 function fileOf(text: string, atMost: number): OpenFile {
   const bytes = Buffer.from(text);
-  const unused = (): never => {
-    throw new Error('not used');
-  };
   return {
     read(into, position) {
       const piece = bytes.subarray(position, position + Math.min(atMost, into.length));

@@ -120,6 +120,17 @@ describe('where a log was', () => {
     expect(memory.at('/new/a.jsonl')).toMatchObject({ log: hash('a'), path: '/new/a.jsonl' });
   });
 
+  test('is the one that grew there last, whatever was there before', async () => {
+    const { memory } = newMemory();
+    for (const size of [1, 2, 3, 4]) {
+      for (const log of [hash('a'), hash('b'), hash('b')]) {
+        const known = knownOf(memory.recall(log));
+        await memory.remember(seen((known?.size ?? 0) + 1, { log }), known);
+        expect(memory.at('/runs/a.jsonl'), `${size}`).toMatchObject({ log });
+      }
+    }
+  });
+
   test('is forgotten when a new log begins there; the log is not', async () => {
     const { memory } = newMemory();
     await memory.remember(seen(5), null);

@@ -427,6 +427,12 @@ describe.skipIf(!usable)(`tokens made with OpenSSL${needs}`, () => {
         () => ({ signatureAlgorithm: algorithm(ECDSA_SHA256, NULL, NULL) }),
         /with parameters isn't known/,
       ],
+      [
+        'a hash that is not known, by an algorithm that names none',
+        () => ({ hash: SHA1, signatureAlgorithm: algorithm('1.2.840.113549.1.1.1') }),
+        /of a kind that isn't known here/,
+        'stricter',
+      ],
       ['an empty signature', () => ({ signature: new Uint8Array(0) }), /its signature is wrong/],
       ['another signature', () => ({ signature: new Uint8Array(70).fill(0x30) }), /is wrong/],
       ['no signer', () => ({ signers: 0 }), /tag 0x30 is missing/],
@@ -448,6 +454,25 @@ describe.skipIf(!usable)(`tokens made with OpenSSL${needs}`, () => {
       expect(detail(verdict)).toMatch(/^(?:timestamp|DER|certificate): /);
       expect(detail(verdict)).toMatch(words);
     });
+  });
+
+  /** Our verdict alone. */
+  function own(change: Partial<Parts>): string {
+    return detail(verifyTimestamp(token(signer, DATA, change), DATA, { trusted: root.pem }));
+  }
+
+  test('with an extension twice, or an attribute without a value, does not hold', () => {
+    const one = der(TAG.sequence, oid('1.2.3'), der(TAG.octets, NULL));
+    expect(own({ infoRest: [der(0xa1, one)] })).toBe('ok');
+    expect(own({ infoRest: [der(0xa1, one, one)] })).toMatch(/an extension is there twice/);
+    expect(own({ attributes: [attribute('1.2.3')] })).toMatch(/has not one value/);
+  });
+
+  test('by a certificate with one name only must be in that name', () => {
+    const plain = withKey(shop.issue('plain', root));
+    const named = (name: string) => token(plain, DATA, { infoRest: [directoryName(name)] });
+    expect(detail(check(named('plain')))).toBe('ok');
+    expect(detail(check(named('other')))).toMatch(/names another authority/);
   });
 
   test('a nonce must be the one of the query, if one is given', () => {
@@ -571,6 +596,31 @@ describe.skipIf(!usable)(`tokens made with OpenSSL${needs}`, () => {
       expect(by(between, {}, root.pem, stricter === 'stricter')).toMatch(words);
     });
 
+    test('by one between with no usage said at all, or by a root of version 1', () => {
+      const between = shop.issue('between', root, {
+        extensions: 'basicConstraints=critical,CA:TRUE',
+      });
+      expect(by(between, {})).toBe('ok');
+      const { key } = shop.issue('old', undefined, { extensions: CA });
+      shop.openssl(
+        'req',
+        '-new',
+        '-config',
+        'req.cnf',
+        '-key',
+        key,
+        '-subj',
+        '/CN=v1',
+        '-out',
+        'req',
+      );
+      shop.openssl(...`x509 -req -in req -signkey ${key} -days 9 -out v1.pem`.split(' '));
+      const v1 = { name: 'v1', key, certificate: 'v1.pem', pem: shop.read('v1.pem').toString() };
+      const last = shop.issue('last', v1);
+      const verdict = verifyTimestamp(token(withKey(last), DATA), DATA, { trusted: v1.pem });
+      expect(detail(verdict)).toMatch(/CN=v1 may not issue$/);
+    });
+
     test('by one between that was not valid then does not hold', () => {
       const between = shop.issue('between', root, { extensions: CA, to: '20251231235959Z' });
       expect(by(between, {})).toMatch(/CN=between was no longer valid/);
@@ -643,8 +693,8 @@ describe.skipIf(!usable)(`tokens made with OpenSSL${needs}`, () => {
       expect(detail(check(token(withKey(last), DATA, { certificates })))).toMatch(
         /nothing that is/,
       );
-      const own = strange(signer);
-      const parts = { certificates: [own], ess: [essV2(own)] };
+      const changed = strange(signer);
+      const parts = { certificates: [changed], ess: [essV2(changed)] };
       expect(detail(check(token(signer, DATA, parts)))).toMatch(/its signature is wrong/);
       const pem = `-----BEGIN CERTIFICATE-----\n${strange(root).toString('base64')}\n-----END CERTIFICATE-----\n`;
       expect(() => readTrustStore(pem)).toThrow(EvidenceError);

@@ -15,7 +15,11 @@ import { MerkleTree, proveConsistency } from '../../src/evidence/merkle.ts';
 import { signerKey } from '../../src/evidence/note-key.ts';
 import { checkNote, cosignNote, signNote } from '../../src/evidence/note-signature.ts';
 import { encodeNote, type Note } from '../../src/evidence/note.ts';
-import { encodeCosignatures, parseAddCheckpoint } from '../../src/evidence/witness.ts';
+import {
+  encodeCosignatures,
+  parseAddCheckpoint,
+  parseCosignatures,
+} from '../../src/evidence/witness.ts';
 import { KEY } from '../evidence/notes.ts';
 import { flips } from '../evidence/vectors.ts';
 import { type Answer, serve, type TestServer, TestWitness } from './test-witness.ts';
@@ -102,7 +106,11 @@ describe('an honest witness', () => {
       expect(seen()).toBe(size);
     }
     expect(server.requests).toHaveLength(5);
-    expect(server.requests[0]).toMatchObject({ method: 'POST', path: '/add-checkpoint' });
+    expect(server.requests[0]).toMatchObject({
+      method: 'POST',
+      path: '/add-checkpoint',
+      type: 'text/plain; charset=utf-8',
+    });
   });
 
   test('is asked again, once, with the size that it says', async () => {
@@ -263,6 +271,24 @@ describe('a witness that lies', () => {
     expect('detail' in outcome && outcome.detail).toMatch(words);
   });
 
+  test('by its name or by its ID alone is somebody else', async () => {
+    const { name, keyId } = WITNESS.verifier;
+    const [own] = parseCosignatures(lines);
+    const strangers = [
+      { ...own!, keyId: '00000000' },
+      { ...own!, name: 'somebody' },
+    ];
+    answer = () => ({ status: 200, body: encodeCosignatures(strangers) });
+    expect(await ask(request)).toMatchObject({ outcome: 'refused', status: 200 });
+    // Neither is put in its place, nor taken for it in the note that we have.
+    answer = () => ({ status: 200, body: encodeCosignatures([...strangers, own!]) });
+    const signatures = [...request.note.signatures, ...strangers];
+    const outcome = await ask({ ...request, note: { ...request.note, signatures } });
+    if (outcome.outcome !== 'ok') throw new Error(outcome.detail);
+    expect(outcome.note.signatures).toEqual([...signatures, own]);
+    expect(own).toMatchObject({ name, keyId });
+  });
+
   test('in one bit of its cosignature is not believed', async () => {
     const [signature] = cosignNote(
       { ...request.note, signatures: [] },
@@ -308,7 +334,11 @@ describe('a witness that lies', () => {
     answer = () => ({ status: 409, body: `${size++}\n` });
     const { outcome, ...rest } = await ask(request);
     expect(outcome).toBe('refused');
-    expect(rest).toMatchObject({ status: 409, size: 4 });
+    expect(rest).toEqual({
+      status: 409,
+      size: 4,
+      detail: 'it has seen 4 records of this log, not 3',
+    });
     expect(server.requests).toHaveLength(2);
   });
 
@@ -358,7 +388,14 @@ describe('a witness that is not there', () => {
   test('is unreachable, with the reason', async () => {
     const { url } = server;
     await server.close();
-    expect(await unreachable(url)).toMatch(/ECONNREFUSED/);
+    for (const other of [
+      url,
+      url.replace('http:', 'https:'),
+      // Both its addresses, of IPv4 and of IPv6, may be tried: then the fault has a code and no message.
+      url.replace('127.0.0.1', 'localhost'),
+    ]) {
+      expect(await unreachable(other)).toMatch(/ECONNREFUSED/);
+    }
     server = await serve((body) => answer(body));
   });
 
@@ -374,6 +411,10 @@ describe('a witness that is not there', () => {
   });
 
   test('or says too much is not listened to', async () => {
+    answer = () => ({ status: 200, body: 'x'.repeat(100_000) });
+    expect(await cosign({ url: server.url, key: WITNESS.verifier }, request)).toMatchObject({
+      outcome: 'refused',
+    });
     answer = () => ({ status: 200, body: 'x'.repeat(100_001) });
     expect(await unreachable(server.url)).toBe('its answer has over 100000 bytes');
     answer = () => ({ status: 500, body: 'x'.repeat(10_000_000) });

@@ -57,6 +57,7 @@ describe('elements', () => {
     ['half a long length', '048201'],
     ['an open length', '0480'],
     ['an open length, closed', '30800000'],
+    ['an open length with enough bytes', '3080'.padEnd(4 + 256, '0')],
     ['a short length written long', '04817f'.padEnd(6 + 254, '0')],
     ['a length with a zero before it', '04820080'.padEnd(8 + 256, '0')],
     ['a length of five bytes', '04850000000001ff'],
@@ -81,11 +82,12 @@ describe('values', () => {
     ['50', '2.0'],
     ['813403', '2.100.3'],
     ['8837', '2.999'],
+    ['2a818000', '1.2.16384'],
   ])('object identifier %s', (bytes, dotted) => {
     expect(new DerReader(der(TAG.oid, hex(bytes))).oid()).toBe(dotted);
   });
 
-  test.each(['', '80', '2a80', '2a8001', '8001', '2a86', `2a${'ff'.repeat(8)}7f`])(
+  test.each(['', '80', '2a80', '2a8001', '2a8180', '8001', '2a86', `2a${'ff'.repeat(8)}7f`])(
     'object identifier %j is refused',
     (bytes) => {
       const written = new DerReader(der(TAG.oid, hex(bytes)));
@@ -135,6 +137,7 @@ describe('values', () => {
     [TAG.utcTime, '20240229120000Z'],
     [TAG.utcTime, '2402291200Z'],
     [TAG.utcTime, '240229120000'],
+    [TAG.utcTime, '240229120000.5Z'],
     [TAG.utcTime, '240229120000+0000'],
     [TAG.time, '240229120000Z'],
     [TAG.time, '20230229120000Z'],

@@ -51,6 +51,7 @@ describe('a policy file', () => {
   test('is read with comments, tabs, blank lines and URLs', () => {
     const text = [
       '# who we trust',
+      '#one-word',
       '',
       ' \t ',
       `\tlog  ${encodeVerifierKey(KEY.verifier)}\thttps://log.example/ `,
@@ -61,7 +62,7 @@ describe('a policy file', () => {
       'quorum all',
     ].join('\n');
     const read = parsePolicy(`${text}\n`);
-    expect(read).toEqual({
+    expect(read).toStrictEqual({
       logs: [{ key: KEY.verifier, url: 'https://log.example/' }],
       witnesses: [
         { name: 'α', key: KEYS[0], url: 'https://w.example/x' },
@@ -70,7 +71,7 @@ describe('a policy file', () => {
       groups: [{ name: 'all', threshold: 1, members: ['α', 'b\u00a0c'] }],
       quorum: 'all',
     });
-    expect(parsePolicy(utf8(`${text}\n`))).toEqual(read);
+    expect(parsePolicy(utf8(`${text}\n`))).toStrictEqual(read);
     expect(policyKeys(read)).toEqual([KEY.verifier, KEYS[0], KEYS[1]]);
     expect(rejected(() => parsePolicy(text))).toMatch(/cut short/);
   });
@@ -104,7 +105,10 @@ describe('a policy file', () => {
     [`log ${v0}\n`, /is a key that cosigns; this line needs one that signs/],
     ['witness a\n', /write: witness/],
     [`witness a ${v0} b c\n`, /write: witness/],
-    [`witness a ${encodeVerifierKey(KEY.verifier)}\n`, /is a key that signs; this line needs/],
+    [
+      `witness a ${encodeVerifierKey(KEY.verifier)}\n`,
+      /is a key that signs; this line needs one that cosigns/,
+    ],
     [`witness a ${v0}\nwitness a ${v1}\n`, /^policy line 2: "a" is defined twice/],
     [`witness a ${v0}\nwitness b ${sameKey}\n`, /the public key of other is given twice/],
     [`witness none ${v0}\n`, /"none" is for/],
@@ -296,6 +300,9 @@ describe('a checkpoint', () => {
       witnesses: [policy.witnesses[1]],
     });
     expect(checkPolicy(policy, ORIGIN, [signed]).detail).toMatch(/by no known witness$/);
+    const three = parsePolicy(`${LOG}${witnesses(3)}group g all w0 w1 w2\nquorum g\n`);
+    const { detail } = checkPolicy(three, ORIGIN, [signed, ...cosigned(5)]);
+    expect(detail).toMatch(/cosigned by w0, w2$/);
   });
 
   test('counts keys, not names: neither a stranger called like a witness, nor a signature of another kind', () => {

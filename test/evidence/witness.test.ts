@@ -183,7 +183,19 @@ describe('an answer', () => {
 
   test('with a size is written and read; anything else is none', () => {
     for (const size of [0, 7, 2 ** 53 - 1]) expect(parseTreeSize(encodeTreeSize(size))).toBe(size);
-    for (const text of ['', '7', '\n', '7\n\n', ' 7\n', '07\n', '-1\n', '7\r\n', '7 \n', '1e3\n']) {
+    for (const text of [
+      '',
+      '7',
+      '72',
+      '\n',
+      '7\n\n',
+      ' 7\n',
+      '07\n',
+      '-1\n',
+      '7\r\n',
+      '7 \n',
+      '1e3\n',
+    ]) {
       expect(parseTreeSize(text)).toBeUndefined();
     }
   });

@@ -3,7 +3,8 @@
  * SIGKILL at one of the operations that it counts: calls of the file system, of the model and of the tools.
  *
  * The argument is JSON: `path`; `effects`; `at`, how the operation's name begins; `nth` of those, from 1; `bytes`,
- * the share of a write's that is written first; `power`, whether what was not yet synced is lost as well. It
+ * the share of a write's that is written first; `power`, whether what was not yet synced is lost as well; `redact`,
+ * what is taken out of the record. It
  * prints the outcome and the names of its operations in order.
  *
  * @module
@@ -14,7 +15,15 @@ import { run } from '../../dist/run/run.js';
 import { nodeFileSystem } from '../../dist/store/filesystem.js';
 import { taskWith } from './task.mjs';
 
-const { path, effects, at = '', bytes = 0, power = false, ...given } = JSON.parse(process.argv[2]);
+const {
+  path,
+  effects,
+  at = '',
+  bytes = 0,
+  power = false,
+  redact,
+  ...given
+} = JSON.parse(process.argv[2]);
 const { nth = at === '' ? Infinity : 1 } = given;
 const { truncateSync, statSync } = fs;
 const names = [];
@@ -35,7 +44,12 @@ function operation(name, before = () => undefined) {
 
 watchFiles();
 watchLocks();
-const outcome = await run({ ...taskWith(effects, operation), transcript: path, resume: true });
+const outcome = await run({
+  ...taskWith(effects, operation),
+  transcript: path,
+  resume: true,
+  redact,
+});
 process.stdout.write(JSON.stringify({ outcome, names }));
 
 /** Transcripts, and what stands beside them. */
@@ -46,21 +60,23 @@ function watchFiles() {
     return real.syncDirectory(folder);
   };
   nodeFileSystem.open = async (name, ...how) => {
-    const isTorn = /\.torn-\d+$/.test(name);
-    operation(isTorn ? 'open of a torn tail' : 'open');
-    return watched(await real.open(name, ...how), isTorn);
+    const beside = /\.torn-\d+$/.test(name) ? 'a torn tail' : null;
+    const what = name.endsWith('.open') ? 'disclosures' : beside;
+    operation(what === null ? 'open' : `open of ${what}`);
+    return watched(await real.open(name, ...how), what);
   };
 }
 
-function watched(file, isTorn) {
-  const what = isTorn ? 'a torn tail' : 'the transcript';
+/** @param beside what the file is, if it isn't the transcript. */
+function watched(file, beside) {
+  const what = beside ?? 'the transcript';
   return {
     read: (...how) => file.read(...how),
     stat: () => file.stat(),
     close: () => file.close(),
     write(all, from) {
       const kind = /"kind":"(\w+)"/.exec(Buffer.from(all).toString('latin1'))?.[1];
-      operation(isTorn ? 'write of a torn tail' : `write of ${kind}`, () => {
+      operation(`write of ${beside ?? kind}`, () => {
         // A part of them, as when a process dies in the middle of write(2).
         const end = from + Math.floor((all.length - from) * bytes);
         if (end > from) file.write(all.subarray(from, end), 0);
@@ -70,13 +86,13 @@ function watched(file, isTorn) {
     truncate(size) {
       operation(`truncation of ${what}`);
       file.truncate(size);
-      durable = Math.min(durable, size);
+      if (beside === null) durable = Math.min(durable, size);
     },
     async datasync() {
       operation(`sync of ${what}`);
       const { size } = file.stat();
       await file.datasync();
-      if (!isTorn) durable = size;
+      if (beside === null) durable = size;
     },
   };
 }

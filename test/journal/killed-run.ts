@@ -32,6 +32,7 @@ export interface Kill {
   readonly nth?: number;
   readonly bytes?: number;
   readonly power?: boolean;
+  readonly redact?: readonly string[];
 }
 
 /** How a process ended: killed, or with its outcome and the operations that led there. */
@@ -54,9 +55,12 @@ export function inChild(place: Place, kill: Kill = {}): Promise<Ended> {
 }
 
 /** Goes on with the run of `task.mjs` in this process; null if it has ended already. */
-export async function resumeHere({ path, effects }: Place): Promise<Outcome | null> {
+export async function resumeHere(
+  { path, effects }: Place,
+  redact?: readonly string[],
+): Promise<Outcome | null> {
   if (existsSync(path) && (await verifyFile(path)).ok) return null;
-  return run({ ...taskWith(effects), transcript: path, resume: true });
+  return run({ ...taskWith(effects), transcript: path, resume: true, redact });
 }
 
 /** The bytes of the complete lines of a transcript. */

@@ -62,6 +62,7 @@ function next({ turn, answered = 0, rules, now, repeats = 0 }: Situation): Next 
     runId: undefined,
     checked: false,
     permitted: false,
+    redact: undefined,
   });
   state.started('task');
   const landings = repeats > 0 ? repeats + 1 : 0;

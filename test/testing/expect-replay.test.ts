@@ -3,10 +3,12 @@
  *
  * @module
  */
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { run } from '../../src/run/run.ts';
 import { type AnyTool } from '../../src/run/tool.ts';
 import { expectReplay, type GoldenJob } from '../../src/testing/expect-replay.ts';
+import { DONE, model } from '../run/support.ts';
 import { scratch } from '../store/helpers.ts';
 
 const examples = new URL('../../examples/', import.meta.url);
@@ -110,6 +112,16 @@ describe('expectReplay', () => {
     copyFileSync(golden, path);
     writeFileSync(path, text.split('\n').slice(0, -2).join('\n') + '\n');
     expect(await problems(undefined, path)).toEqual(['- the run in it has not ended']);
+  });
+
+  test('says that values are withheld', async () => {
+    const path = newPath();
+    await run({ task: 'go', model: model([DONE]), transcript: path, redact: ['answer'] });
+    expect(await problems(undefined, path)).toEqual([]);
+    rmSync(`${path}.open`);
+    expect(await problems(undefined, path)).toEqual([
+      '- record 1: values are withheld, so it and what follows were not compared',
+    ]);
   });
 
   test('a file that is not there', async () => {

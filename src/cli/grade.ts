@@ -1,0 +1,90 @@
+/**
+ * What `verify` finds about each file: its chain, the evidence around it, its disclosures; and what is missing.
+ *
+ * @module
+ */
+import { statSync } from 'node:fs';
+import { isCatalog } from '../attest/catalog.ts';
+import { Examination, type Examined, type Knowledge } from '../attest/examine.ts';
+import { goneAt, goneFrom, type Gone } from '../attest/gone.ts';
+import { createAuditVerifier } from '../computer/audit-verify.ts';
+import { createVerifier, GENESIS, type VerifyOptions } from '../transcript/index.ts';
+import { examineAudit, type ExaminedAudit } from './audit-evidence.ts';
+import { disclosuresOf, type Disclosures } from './disclosures.ts';
+import { progressOf, type Output } from './io.ts';
+import { type Target } from './targets.ts';
+import { judge, plainly } from './verdict.ts';
+import { oneLine } from './words.ts';
+
+/** What was found about a file, or why it couldn't be graded. */
+export type Result = { readonly file: string; readonly opened?: Disclosures | undefined } & (
+  | { readonly verdict: Examined | ExaminedAudit; readonly problem?: undefined }
+  | { readonly verdict?: undefined; readonly problem: string }
+);
+
+/** Verifies a file, or says that it is missing. */
+export async function grade(
+  { file, problem }: Target,
+  wanted: VerifyOptions,
+  knowledge: Knowledge,
+  err: Output,
+): Promise<Result> {
+  if (problem !== undefined) {
+    const gone = await goneAt(file, knowledge.memory);
+    return gone === null ? { file, problem } : missing(gone);
+  }
+  const progress = progressOf(err, `verifying ${oneLine(file)}`);
+  // A catalogue never ends, and what one file must hold isn't said of it.
+  const expected = isCatalog(file) ? { allowOpen: true } : wanted;
+  const examination = await Examination.of(file, knowledge);
+  const judged = await judge(
+    file,
+    (isAudit) =>
+      plainly(
+        isAudit ? createAuditVerifier(expected) : createVerifier(expected, examination.onRecord),
+      ),
+    (done, total) => progress.update(done, total),
+  );
+  progress.done();
+  if (judged.problem !== undefined) return { file, problem: judged.problem };
+  const { verdict } = judged;
+  if ('log' in verdict) return { file, verdict: await examineAudit(file, verdict, knowledge) };
+  const opened = await disclosuresOf(file, judged);
+  return { file, verdict: await examination.end(verdict), opened };
+}
+
+/** What is missing from the folders among the paths. */
+export async function missingFrom(
+  paths: readonly string[],
+  results: readonly Result[],
+  { memory }: Knowledge,
+): Promise<readonly Result[]> {
+  const files = results.map(({ file }) => file);
+  const origins = new Set(
+    results.flatMap(({ verdict }) =>
+      verdict !== undefined && 'origin' in verdict && verdict.origin ? [verdict.origin] : [],
+    ),
+  );
+  const all: Result[] = [];
+  for (const path of paths) {
+    if (!isFolder(path)) continue;
+    for (const gone of await goneFrom(path, { files, origins }, memory)) all.push(missing(gone));
+  }
+  return all;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function missing({ file, fault }: Gone): Result {
+  const nothing = { ok: false, count: 0, head: GENESIS, sealed: false };
+  const verdict = {
+    ...nothing,
+    fault: { line: 1, ...fault },
+    coverage: [],
+    remembered: false,
+    notices: [],
+  };
+  return { file, verdict };
+}

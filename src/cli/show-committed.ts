@@ -1,0 +1,91 @@
+/**
+ * A record of which values were taken out, as it is shown: what is disclosed as it was, with a mark, and what isn't
+ * as withheld.
+ *
+ * @module
+ */
+import { type Commitment, type Path } from '../evidence/commit.ts';
+import { DIGESTS, digestOf, digestsOf } from '../evidence/disclosure.ts';
+import { type RevealedRecord } from '../evidence/revealer.ts';
+import {
+  isJsonArray,
+  isJsonObject,
+  MAX_DEPTH,
+  type JsonObject,
+  type JsonValue,
+  type TranscriptRecord,
+} from '../transcript/index.ts';
+import { recordLines, type View } from './show-record.ts';
+import { count, oneLine } from './words.ts';
+
+/** The lines of a record. */
+export function committedLines(
+  { record, commitments }: RevealedRecord,
+  view: View,
+): readonly string[] {
+  const put = commitments.filter(({ state }) => state === 'disclosed');
+  const left = commitments.filter(({ state }) => state !== 'disclosed');
+  const line = (name: string, text: string): string =>
+    `  ${view.style('quiet', name.padEnd(9))} ${oneLine(text)}`;
+  return [
+    ...recordLines(left.length === 0 ? record : marked(record), view),
+    ...(put.length === 0 ? [] : [line('committed', placesOf(put).join(', '))]),
+    ...(left.length === 0 ? [] : [line('withheld', withheldWords(left))]),
+  ];
+}
+
+const WITHHELD = '(withheld)';
+
+/** The text that a record of each kind of the loop has, and without which it wouldn't be known as one. */
+const TEXTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['user', ['content']],
+  ['assistant', ['content']],
+  ['tool', ['value', 'error']],
+  ['final', ['content']],
+]);
+
+/** The record with words in the place of digests. */
+function marked(record: TranscriptRecord): TranscriptRecord {
+  const { kind } = record;
+  const payload = marksIn(record.payload, 0);
+  if (!isJsonObject(payload)) return record;
+  const { [WITHHELD]: _left, ...members } = payload;
+  const missing = (TEXTS.get(kind) ?? []).filter((name) => payload[name] === undefined);
+  const isMissing = kind === 'tool' ? missing.length === 2 : missing.length > 0;
+  const texts = isMissing ? missing.map((name) => [name, WITHHELD]) : [];
+  return { ...record, payload: { ...members, ...Object.fromEntries(texts) } };
+}
+
+function marksIn(value: JsonValue, depth: number): JsonValue {
+  if (depth > MAX_DEPTH) return value;
+  if (isJsonArray(value)) return value.map((one) => marksIn(one, depth + 1));
+  if (!isJsonObject(value)) return value;
+  if (digestOf(value) !== undefined) return WITHHELD;
+  const left = digestsOf(value).length;
+  const members = Object.entries(value)
+    .filter(([name]) => left === 0 || name !== DIGESTS)
+    .map(([name, member]): [string, JsonValue] => [name, marksIn(member, depth + 1)]);
+  const marks: JsonObject = left === 0 ? {} : { [WITHHELD]: left };
+  return { ...Object.fromEntries(members), ...marks };
+}
+
+/** `tool_calls[0].arguments.password`; each once. */
+function placesOf(commitments: readonly Commitment[]): readonly string[] {
+  return [...new Set(commitments.map(({ path }) => placeText(path)))];
+}
+
+/** `2 values of tool_calls[0].arguments, 1 value of the record itself`. */
+function withheldWords(commitments: readonly Commitment[]): string {
+  const places = placesOf(commitments).map((place) => {
+    const here = commitments.filter(({ path }) => placeText(path) === place).length;
+    return `${count(here, 'value')} of ${place === '' ? 'the record itself' : place}`;
+  });
+  return places.join(', ');
+}
+
+function placeText(path: Path): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+    .join('')
+    .replace(/^\./, '');
+}

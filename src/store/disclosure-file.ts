@@ -1,0 +1,120 @@
+/**
+ * The file of disclosures beside a transcript: read whole, or written before the records that need it.
+ *
+ * @module
+ */
+import { constants, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { NOTHING_OPEN, parseOpenFile, type OpenFile } from '../evidence/open-file.ts';
+import { AppendFile } from './append-file.ts';
+import { type OpenFile as Opened } from './filesystem.ts';
+import { pathText, realPath } from './place.ts';
+import { codeOf, openError, readError } from './store-errors.ts';
+import { StoreError, type Place } from './store.ts';
+
+/** What the name of a transcript's file of disclosures has more than its own. */
+const SUFFIX = '.open';
+
+/**
+ * Reads the disclosures of the transcript at `path`; there are none if there is no such file.
+ *
+ * @throws {StoreError} `failed` if it can't be read.
+ */
+export async function readDisclosures(path: string | URL): Promise<OpenFile> {
+  const location = pathText(path) + SUFFIX;
+  try {
+    // A character a byte: a good file is ASCII, and no byte of a bad one may be lost.
+    return parseOpenFile(await readFile(realPath(pathText(path)) + SUFFIX, 'latin1'));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return NOTHING_OPEN;
+    throw readError(location, error);
+  }
+}
+
+/** Disclosures that are being written. The lock of the transcript is theirs too. */
+export class DisclosureFile {
+  /** Its state is how many bytes belong to records. */
+  readonly #file: AppendFile<number>;
+  /** The size before the last write, as long as nobody said that its record was written. */
+  #pending: number | undefined;
+
+  private constructor(file: AppendFile<number>) {
+    this.#file = file;
+  }
+
+  /**
+   * Opens the file of the transcript at a place, for its owner alone to read.
+   *
+   * @param kept how many of its bytes belong to records that are there: what follows, a crash left, and is cut
+   * off. Null for a transcript that begins: then there must be no such file.
+   * @throws {StoreError} `exists` if there is; `failed` if the disk does.
+   */
+  static async open(place: Place, location: string, kept: number | null): Promise<DisclosureFile> {
+    const { system, durability } = place;
+    const path = place.path + SUFFIX;
+    const name = location + SUFFIX;
+    // Nobody who made it beforehand, or a link in its place, may get to read what is written to it.
+    const fresh = kept === null ? constants.O_EXCL : 0;
+    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | fresh;
+    let file: Opened | undefined;
+    try {
+      file = await system.open(path, flags, 0o600);
+      if (file.stat().size > (kept ?? 0)) file.truncate(kept ?? 0);
+      if (durability !== 'never') {
+        await file.datasync();
+        await system.syncDirectory(dirname(path));
+      }
+      const held = { location: name, path, system, file, lock: { release: () => undefined } };
+      const { size } = file.stat();
+      return new DisclosureFile(new AppendFile(held, durability, size, size));
+    } catch (error) {
+      if (codeOf(error) === 'EEXIST') throw leftOver(name);
+      // The error that led here is the one to tell.
+      await file?.close().catch(() => undefined);
+      if (file !== undefined && kept === null) rmSync(path, { force: true });
+      throw openError(name, error, true);
+    }
+  }
+
+  /** Writes lines and makes them durable, so that no record is ever there without its disclosures. */
+  async append(lines: string): Promise<void> {
+    const bytes = Buffer.from(lines);
+    const before = this.#file.head;
+    await this.#file.append(bytes, before + bytes.length);
+    this.#pending = before;
+    await this.#file.sync();
+  }
+
+  /** The records of the last lines were written. */
+  settled(): void {
+    this.#pending = undefined;
+  }
+
+  /** Whether the records of the last lines were not written, as far as anybody said. */
+  get isPending(): boolean {
+    return this.#pending !== undefined;
+  }
+
+  /** Takes lines back whose records were not written. */
+  takeBack(): void {
+    if (this.#pending === undefined) return;
+    this.#file.cutBack(this.#pending, this.#pending);
+    this.#pending = undefined;
+  }
+
+  sync(): Promise<void> {
+    return this.#file.sync();
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+}
+
+function leftOver(name: string): StoreError {
+  return new StoreError(
+    'exists',
+    `${name}: there is such a file already, with the disclosures of another transcript; choose another path for this one, or move it away`,
+  );
+}
