@@ -43,6 +43,8 @@ export interface Claim {
   /** Who says so, as the beginning of a sentence. */
   readonly words: string;
   readonly reason: 'diverged' | 'root_mismatch';
+  /** Whether it is of the checkpoints beside the log: they are of one history. */
+  readonly isBeside?: true;
 }
 
 /** What was stated of a log before. */
@@ -73,11 +75,10 @@ export function compare(roots: Roots, stated: Stated): EvidenceFault | undefined
   const claims = claimsOf(stated).toSorted((a, b) => a.size - b.size);
   for (const claim of claims) {
     if (claim.size > roots.size) return rolledBack(claims.at(-1) ?? claim, roots);
-    // Only checkpoints are of one history; the others may be of one that they are not of.
-    const isCheckpoint = claim.reason === 'root_mismatch';
-    const fault = judge(claim, roots, isCheckpoint ? held : 0);
+    // Other claims may be of a history that the checkpoints beside it are not of.
+    const fault = judge(claim, roots, claim.isBeside ? held : 0);
     if (fault !== undefined) return fault;
-    if (isCheckpoint) held = claim.size;
+    if (claim.isBeside) held = claim.size;
   }
   return undefined;
 }
@@ -102,6 +103,7 @@ function claimsOf({ stored, known, listed, anchors = [] }: Stated): Claim[] {
       root: toHex(root),
       words: `checkpoint ${number} beside it states ${size} records`,
       reason: 'root_mismatch',
+      isBeside: true,
     }),
   );
   claims.push(...anchors);

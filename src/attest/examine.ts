@@ -177,7 +177,6 @@ export class Examination {
     const path = this.#path;
     if (memory === undefined || path === undefined || identity?.unique !== true) return false;
     const known = this.#known;
-    if (known !== null && known.size >= count && known.path === path) return true;
     try {
       // Else a loss of power could take from the log what is remembered of it.
       await syncFile(path);

@@ -94,7 +94,8 @@ export class HeadMemory {
    */
   async remember(seen: SeenHead, known: KnownHead | null): Promise<boolean> {
     const isOld = known !== null && known.size >= seen.size;
-    if (isOld && known.path === seen.path) return true;
+    const isPlaced = known?.path === seen.path && this.#logAt(seen.path) === seen.log;
+    if (isOld && isPlaced) return true;
     const path = this.#headPath(seen.log);
     privateFolder(path);
     return alone(path, async () => {

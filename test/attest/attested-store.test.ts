@@ -126,6 +126,28 @@ describe('what is stated, and when', () => {
     expect(user.problems).toEqual([]);
   });
 
+  test('statements come one after the other, however the syncs overlap', async () => {
+    const [path, user] = [newPath(), newUser()];
+    const steps: string[] = [];
+    const memory = new HeadMemory(user.state);
+    const remember = memory.remember.bind(memory);
+    memory.remember = async (seen, known) => {
+      steps.push(`begin ${seen.size}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const isKept = await remember(seen, known);
+      steps.push(`end ${seen.size}`);
+      return isKept;
+    };
+    const store = await createAttested(path, { ...user.attesting, memory });
+    await store.append([userRecord()]);
+    const first = store.sync();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await store.append([FINAL]);
+    await Promise.all([first, store.sync(), store.close()]);
+    expect(steps).toEqual(['begin 1', 'end 1', 'begin 2', 'end 2']);
+    expect(sizesIn(path)).toEqual([1, 2]);
+  });
+
   test('its caller is told when it begins and when it is closed', async () => {
     const [path, user] = [newPath(), newUser()];
     const states: AttestedState[] = [];

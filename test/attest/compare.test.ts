@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Listed } from '../../src/attest/catalog.ts';
 import { type CheckpointFile } from '../../src/attest/checkpoint-file.ts';
-import { compare, wantRoots, type Stated } from '../../src/attest/compare.ts';
+import { compare, wantRoots, type Claim, type Stated } from '../../src/attest/compare.ts';
 import { type KnownHead } from '../../src/attest/head-memory.ts';
 import { originOf } from '../../src/attest/log-identity.ts';
 import { Roots } from '../../src/attest/roots.ts';
@@ -57,6 +57,15 @@ function listed(records: readonly string[], id = ID): Listed {
   return { file: 'x', log: id, at: 'THEN', end: { size: records.length, root: rootOf(records) } };
 }
 
+function anchored(records: readonly string[]): Claim {
+  return {
+    size: records.length,
+    root: rootOf(records),
+    words: 'elsewhere',
+    reason: 'root_mismatch',
+  };
+}
+
 /** What the statements show of a log. */
 function judged(records: readonly string[], stated: Partial<Stated>): ReturnType<typeof compare> {
   const roots = new Roots();
@@ -80,6 +89,7 @@ describe('one statement of every size, against a log of every size, changed from
   const SOURCES: readonly [string, (records: readonly string[]) => Partial<Stated>, string][] = [
     ['a checkpoint', (records) => ({ stored: checkpoints(records) }), 'root_mismatch'],
     ['memory', (records) => ({ known: known(records) }), 'diverged'],
+    ['an anchor', (records) => ({ anchors: [anchored(records)] }), 'root_mismatch'],
     ['the catalogue', (records) => ({ listed: listed(records) }), 'diverged'],
   ];
 
@@ -132,15 +142,16 @@ test('many statements of one history: the range that is named holds the first re
   }
 });
 
-test('checkpoints that were made for the changed log don’t narrow what memory says', () => {
+test('checkpoints that were made for the changed log don’t narrow what memory or an anchor says', () => {
   for (let changed = 0; changed < 6; changed += 1) {
     for (let forged = 1; forged <= 6; forged += 1) {
       const now = log(MOST, changed);
-      const stated = { stored: checkpoints(now.slice(0, forged)), known: known(log(6)) };
-      const fault = judged(now, stated);
-      expect(fault).toMatchObject({ reason: 'diverged' });
-      const [first, last] = named(fault?.detail ?? '');
-      expect(first <= changed && changed <= last, `${changed}: ${fault?.detail}`).toBe(true);
+      const stored = checkpoints(now.slice(0, forged));
+      for (const other of [{ known: known(log(6)) }, { anchors: [anchored(log(6))] }]) {
+        const fault = judged(now, { stored, ...other });
+        const [first, last] = named(fault?.detail ?? '');
+        expect(first <= changed && changed <= last, `${changed}: ${fault?.detail}`).toBe(true);
+      }
     }
   }
 });

@@ -4,7 +4,7 @@
  * @module
  */
 import { spawnSync } from 'node:child_process';
-import {
+import fs, {
   copyFileSync,
   existsSync,
   linkSync,
@@ -16,6 +16,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { lookUp } from '../../src/attest/catalog.ts';
@@ -230,6 +231,30 @@ describe('what is remembered', () => {
       remembered: true,
     });
     expect(user.memory.list()).toMatchObject([{ size: 6, by: 'verifier' }]);
+  });
+
+  test('only once the log itself is on the disk', async () => {
+    const user = newUser();
+    const path = newPath();
+    await writeLog(path, {});
+    const steps: string[] = [];
+    const { open } = fs.promises;
+    fs.promises.open = async (name, ...how) => {
+      const file = await open(name, ...how);
+      const datasync = file.datasync.bind(file);
+      if (name === path) file.datasync = () => (steps.push('sync'), datasync());
+      return file;
+    };
+    const remember = user.memory.remember.bind(user.memory);
+    user.memory.remember = (...how) => (steps.push('remember'), remember(...how));
+    syncBuiltinESMExports();
+    try {
+      expect(await examine(path, user.knowledge)).toMatchObject({ remembered: true });
+    } finally {
+      fs.promises.open = open;
+      syncBuiltinESMExports();
+    }
+    expect(steps).toEqual(['sync', 'remember']);
   });
 
   test('a memory that is damaged is told each time, and left as it is', async () => {
