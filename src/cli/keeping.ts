@@ -26,6 +26,7 @@ export class Keeping {
   readonly #io: Io;
   readonly #attesting: Attesting;
   #last: AttestedState | undefined;
+  #isListed = true;
 
   private constructor(io: Io, signer: SignerKey | undefined) {
     this.#io = io;
@@ -84,11 +85,13 @@ export class Keeping {
 
   async #note(state: AttestedState): Promise<void> {
     this.#last = state;
+    if (!this.#isListed) return;
     try {
       // What can't be kept of the run can't be kept of the catalogue either, and is said once.
       const { signer, memory } = this.#attesting;
       await noteRun(state, { signer, memory });
     } catch (error) {
+      this.#isListed = false;
       this.#io.err.line(`not in the catalogue of its folder: ${problemOf(error)}`);
     }
   }

@@ -202,7 +202,9 @@ onTerminal(`on a terminal${why}`, () => {
     ]);
     await expect(running.ended).resolves.toBe(0);
     const { stdout } = running;
-    expect(stdout).toContain('step 1/4 · waiting for the model · 0.0 s · tokens 0 · tool calls 0');
+    expect(stdout).toMatch(
+      /step 1\/4 · waiting for the model · \d+\.\d s · tokens 0 · tool calls 0/,
+    );
     expect(stdout).toContain('\r\u001b[2KLooking.\r\n');
     expect(stdout).toContain('\u001b[32mok\u001b[39m');
     expect(screen(stdout)).toEqual([
