@@ -10,7 +10,7 @@ import { type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
 import { type Roots } from './roots.ts';
 
-/** What evidence can show to be wrong; docs/format.md §5 defines each. */
+/** What evidence can show to be wrong; docs/evidence-format.md defines each. */
 export type EvidenceReason =
   /** The log is smaller than it was. */
   | 'rolled_back'
