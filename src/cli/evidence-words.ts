@@ -95,7 +95,7 @@ function limits(
   if (isKept) return words.join(' ');
   if (!has('signed') && !has('remembered')) {
     words.push(
-      'Nor who wrote them: nobody signed them, and whoever can write a file can make one anew.',
+      'Nor who wrote them: no key that is known here signed them, and whoever can write a file can make one anew.',
     );
   } else if (!has('remembered')) {
     words.push(
