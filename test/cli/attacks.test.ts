@@ -443,7 +443,7 @@ const NOT_CAUGHT: readonly Attack[] = [
     },
     who: 'stranger',
     args: ['runs/a.jsonl'],
-    says: /^(?![^]*(?:signed {4}|remembered {2}))[^]*no key that is known here\s+signed them, and whoever can write a file can make one anew/,
+    says: /^(?![^]*(?:signed {4}|remembered {2}))[^]*no key that is known\s+here signed them, and whoever can write a file can make one anew/,
   },
   {
     name: 'sign a rewritten log with another key, for somebody who never saw it and knows no key',
