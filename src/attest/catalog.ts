@@ -24,7 +24,9 @@ export interface Listed {
   /** When that was said, UTC. */
   readonly at: string;
   /** How it stood when its writer closed it; absent if that was never said. */
-  readonly end?: { readonly size: number; readonly root: string };
+  readonly end?: { readonly size: number; readonly root: string; readonly sealed: boolean };
+  /** The log that was written to this file before this one. */
+  readonly before?: Listed;
 }
 
 const NAME = 'hashtape-catalog.jsonl';
@@ -106,12 +108,24 @@ async function openCatalog(path: string, attesting: Attesting): Promise<Attested
 
 function take(files: Map<string, Listed>, { kind, payload }: TranscriptRecord): void {
   if (!isJsonObject(payload)) return;
-  const { file, log, at, end } = payload;
+  const { file, log, at } = payload;
   if (typeof file !== 'string' || typeof log !== 'string' || typeof at !== 'string') return;
+  const last = files.get(file);
   // Another log may have been begun there meanwhile.
-  if (kind === 'removed' && files.get(file)?.log === log) files.delete(file);
+  if (kind === 'removed' && last?.log === log) files.delete(file);
   if (kind !== 'run') return;
-  const { size, root } = isJsonObject(end) ? end : {};
-  const isEnd = typeof size === 'number' && typeof root === 'string';
-  files.set(file, { file, log, at, ...(isEnd ? { end: { size, root } } : {}) });
+  const before = last?.log === log ? last.before : last;
+  files.set(file, {
+    file,
+    log,
+    at,
+    ...endIn(payload),
+    ...(before === undefined ? {} : { before }),
+  });
+}
+
+function endIn({ end }: JsonObject): Pick<Listed, 'end'> {
+  const { size, root, sealed } = isJsonObject(end) ? end : {};
+  if (typeof size !== 'number' || typeof root !== 'string') return {};
+  return { end: { size, root, sealed: sealed === true } };
 }

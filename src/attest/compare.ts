@@ -43,6 +43,8 @@ export interface Claim {
   /** Who says so, as the beginning of a sentence. */
   readonly words: string;
   readonly reason: 'diverged' | 'root_mismatch';
+  /** Whether nothing may follow these records. */
+  readonly isSealed?: boolean;
   /** Whether it is of the checkpoints beside the log: they are of one history. */
   readonly isBeside?: true;
 }
@@ -93,7 +95,7 @@ function otherLog(id: string, { stored, listed }: Stated): EvidenceFault | undef
   if (!listed || listed.log === id) return undefined;
   const { log, at } = listed;
   const detail = `the catalogue of its folder says that another log, ${log}, was written to this file at ${at}`;
-  return { seq: 0, reason: 'diverged', detail, expected: log };
+  return { seq: 0, reason: 'diverged', detail };
 }
 
 function claimsOf({ stored, known, listed, anchors = [] }: Stated): Claim[] {
@@ -109,12 +111,14 @@ function claimsOf({ stored, known, listed, anchors = [] }: Stated): Claim[] {
   claims.push(...anchors);
   if (listed?.end) {
     const words = `the catalogue of its folder states ${listed.end.size} records`;
-    claims.push({ ...listed.end, words, reason: 'diverged' });
+    const { size, root, sealed: isSealed } = listed.end;
+    claims.push({ size, root, words, reason: 'diverged', isSealed });
   }
   if (known) {
     const who = known.by === 'writer' ? 'it was written' : 'it was verified';
     const words = `it had ${known.size} records when ${who} at ${known.time}`;
-    claims.push({ size: known.size, root: known.root, words, reason: 'diverged' });
+    const { size, root, sealed: isSealed } = known;
+    claims.push({ size, root, words, reason: 'diverged', isSealed });
   }
   return claims;
 }
@@ -124,12 +128,17 @@ function rolledBack({ words }: Claim, { size }: Roots): EvidenceFault {
 }
 
 function judge(
-  { size, root, words, reason }: Claim,
+  { size, root, words, reason, isSealed = false }: Claim,
   roots: Roots,
   held: number,
 ): EvidenceFault | undefined {
   const found = roots.at(size);
-  if (found === root) return undefined;
+  if (found === root) {
+    if (!isSealed || roots.size === size) return undefined;
+    // A run that has ended is never gone on with.
+    const detail = `${words}, and was sealed with them; it has ${roots.size}`;
+    return { seq: size, reason: 'diverged', detail };
+  }
   const seq = Math.min(held, Math.max(size - 1, 0));
   const where = seq >= size - 1 ? `record ${seq}` : `one of records ${seq} to ${size - 1}`;
   const detail = `${words}; ${where} is another now: the root of the first ${size} is ${found}`;

@@ -53,23 +53,28 @@ export function coverageOf(roots: Roots, evidence: Evidence): Covered[] {
 /** Every level, from the weakest to the strongest. */
 export const LEVELS: readonly Level[] = ['signed', 'remembered', 'anchored', 'witnessed'];
 
-/** What is required and isn't there. */
+/** The first that is required and isn't there. */
 export function uncovered(
-  required: Level | undefined,
+  required: readonly Level[] | undefined,
   coverage: readonly Covered[],
   { unknown }: Signatures,
   count: number,
 ): EvidenceFault | undefined {
-  if (required === undefined) return undefined;
-  const sizes = coverage.filter(({ by }) => by === required).map(({ records }) => records);
-  const most = Math.max(0, ...sizes);
-  if (most >= count) return undefined;
-  if (required === 'signed' && most === 0 && unknown.length > 0) {
+  for (const level of required ?? []) {
+    const sizes = coverage.filter(({ by }) => by === level).map(({ records }) => records);
+    const most = Math.max(0, ...sizes);
+    if (most < count) return lacking(level, most, unknown);
+  }
+  return undefined;
+}
+
+function lacking(level: Level, most: number, unknown: readonly string[]): EvidenceFault {
+  if (level === 'signed' && most === 0 && unknown.length > 0) {
     const detail = `signed by ${unknown.join(', ')}, whose key is not known here; --key gives it`;
     return { seq: 0, reason: 'unknown_key', detail };
   }
   const which = most === 0 ? 'no record is' : `record ${most} and what follows it are not`;
-  return { seq: most, reason: 'not_covered', detail: `${which} ${required}` };
+  return { seq: most, reason: 'not_covered', detail: `${which} ${level}` };
 }
 
 /** The largest checkpoint that a log's key signed. */

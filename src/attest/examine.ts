@@ -11,13 +11,14 @@ import { realPath } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type Fault, type Verdict } from '../transcript/index.ts';
-import { findAnchors, type Anchor, type AnchorKnowledge, type Anchors } from './anchors.ts';
+import { findAnchors, type AnchorKnowledge, type Anchors } from './anchors.ts';
 import { type Listed } from './catalog.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault, type EvidenceReason } from './compare.ts';
 import { coverageOf, uncovered, type Covered, type Level } from './coverage.ts';
 import { knownOf, type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
 import { identityOf, originOf, type LogIdentity } from './log-identity.ts';
+import { noticesOf, type Around } from './notices.ts';
 import { Roots } from './roots.ts';
 import { checkSignatures, type Signatures } from './signatures.ts';
 
@@ -28,8 +29,8 @@ export interface Knowledge extends AnchorKnowledge {
   readonly memory?: HeadMemory | undefined;
   /** What makes a checkpoint witnessed; without one, any known witness does. */
   readonly policy?: Policy | undefined;
-  /** What must cover all records. */
-  readonly required?: Level | undefined;
+  /** What must cover all records, each of these. */
+  readonly required?: readonly Level[] | undefined;
   /** What the folder's catalogue says of a file; undefined to read no catalogue. */
   readonly listed?: ((path: string) => Promise<Listed | null>) | undefined;
 }
@@ -39,6 +40,8 @@ export interface Examined extends Omit<Verdict, 'fault'> {
   readonly fault?: Omit<Fault, 'reason'> & { readonly reason: Fault['reason'] | EvidenceReason };
   /** What checkpoints call the log: it is made of its first record's hash. */
   readonly origin?: string;
+  /** The Merkle root of the records that hold, 64 hex digits. */
+  readonly root?: string;
   readonly coverage: readonly Covered[];
   /** Whether this size is remembered from now on. */
   readonly remembered: boolean;
@@ -50,26 +53,17 @@ export interface Examined extends Omit<Verdict, 'fault'> {
 export class Examination {
   readonly #knowledge: Knowledge;
   readonly #roots = new Roots();
-  /** The file's real path; undefined for what is no file, as a pipe. */
-  readonly #path: string | undefined;
-  readonly #stored: CheckpointFile | null;
-  readonly #listed: Listed | null;
-  readonly #anchors: readonly Anchor[];
+  readonly #before: Before;
   readonly #notices: string[] = [];
-  readonly #identity: LogIdentity | null;
   readonly #known: KnownHead | null;
   /** Whether what was known of it can't be read: that isn't written over. */
   readonly #isDamaged: boolean = false;
 
   private constructor(knowledge: Knowledge, before: Before) {
-    const { path, identity, stored, listed, found } = before;
+    const { stored, listed, found } = before;
     const { anchors, notices } = found;
     this.#knowledge = knowledge;
-    this.#path = path;
-    this.#identity = identity;
-    this.#stored = stored;
-    this.#listed = listed;
-    this.#anchors = anchors;
+    this.#before = before;
     this.#notices.push(...notices);
     const recalled = recall(knowledge.memory, before);
     this.#known = knownOf(recalled);
@@ -104,18 +98,22 @@ export class Examination {
   /** Ends with what the chain's verdict and the evidence come to. */
   async end(verdict: Verdict): Promise<Examined> {
     const { fault: chainFault, ...standing } = verdict;
-    const identity = verdict.count === 0 ? null : this.#identity;
-    const signatures = await checkSignatures(this.#stored ?? NO_FILE, this.#knowledge.keys);
+    const { stored, found: elsewhere } = this.#before;
+    const identity = verdict.count === 0 ? null : this.#before.identity;
+    const signatures = await checkSignatures(stored ?? NO_FILE, this.#knowledge.keys);
     const isSound = chainFault === undefined || YIELDING.has(chainFault.reason);
     const found = isSound ? this.#compared(identity, signatures) : undefined;
-    const { policy, required } = this.#knowledge;
-    const evidence = { signatures, known: this.#known, anchors: this.#anchors, policy };
+    const { policy, required, memory } = this.#knowledge;
+    const { anchors } = elsewhere;
+    const evidence = { signatures, known: this.#known, anchors, policy };
     const coverage = coverageOf(this.#roots, evidence);
     const lacking = uncovered(required, coverage, signatures, verdict.count);
     const fault = found ?? chainFault ?? lacking;
-    this.#look(isSound && found === undefined ? identity : null, signatures);
+    const sound = isSound && found === undefined ? identity : null;
+    this.#notices.push(...noticesOf(this.#before, { ...signatures, identity: sound, memory }));
     const remembered = this.#isTrusted(fault) && (await this.#remember(identity, verdict));
-    const origin = identity === null ? {} : { origin: originOf(identity.id) };
+    const origin =
+      identity === null ? {} : { origin: originOf(identity.id), root: this.#roots.root };
     const examined = { ...origin, coverage, remembered, notices: this.#notices };
     if (fault === undefined) return { ...standing, ok: true, ...examined };
     return { ...standing, ok: false, fault: placed(fault), ...examined };
@@ -125,41 +123,18 @@ export class Examination {
   get statement(): string | undefined {
     const { size, root } = this.#roots;
     const hash = fromHex(root);
-    if (this.#identity === null || size === 0 || hash === undefined) return undefined;
-    const origin = originOf(this.#identity.id);
+    const { identity } = this.#before;
+    if (identity === null || size === 0 || hash === undefined) return undefined;
+    const origin = originOf(identity.id);
     return encodeCheckpoint({ origin, size, root: hash, extensions: [] });
   }
 
   #compared(identity: LogIdentity | null, { fault }: Signatures): EvidenceFault | undefined {
     if (fault !== undefined) return fault;
-    return compare(this.#roots, {
-      id: identity?.id ?? null,
-      stored: this.#stored,
-      known: this.#known,
-      listed: this.#listed,
-      anchors: this.#anchors,
-    });
-  }
-
-  /** Notes what is worth knowing. */
-  #look(identity: LogIdentity | null, { unknown }: Signatures): void {
-    const { memory } = this.#knowledge;
-    if (unknown.length > 0) {
-      this.#notices.push(`signed by an unknown key: ${unknown.join(', ')}`);
-    }
-    const { torn = false, problem } = this.#stored ?? {};
-    if (torn)
-      this.#notices.push('the last checkpoint beside it is unfinished, as a crash leaves it');
-    if (problem !== undefined) this.#notices.push(`its checkpoints can't be read: ${problem}`);
-    if (memory === undefined || identity === null) return;
-    if (!identity.unique) {
-      this.#notices.push('not remembered: the run has no id, so another could begin just so');
-    }
-    const before = this.#path === undefined ? null : knownOf(memory.at(this.#path));
-    if (before !== null && before.log !== identity.id) {
-      const { log, size, time } = before;
-      this.#notices.push(`another log was seen here at ${time}: ${log}, ${size} records`);
-    }
+    const { stored, listed, found } = this.#before;
+    const { anchors } = found;
+    const id = identity?.id ?? null;
+    return compare(this.#roots, { id, stored, listed, anchors, known: this.#known });
   }
 
   /** A log that isn't what it must be could be a forged one: what it should have been would then be called wrong. */
@@ -168,13 +143,13 @@ export class Examination {
     if (fault === undefined) return true;
     const { reason } = fault;
     // What must be remembered is so from its first sight on.
-    if (reason === 'not_covered') return this.#knowledge.required === 'remembered';
+    if (reason === 'not_covered') return this.#knowledge.required?.join() === 'remembered';
     return reason === 'not_sealed' || reason === 'torn_tail';
   }
 
   async #remember(identity: LogIdentity | null, { count, sealed }: Verdict): Promise<boolean> {
     const { memory } = this.#knowledge;
-    const path = this.#path;
+    const { path } = this.#before;
     if (memory === undefined || path === undefined || identity?.unique !== true) return false;
     const known = this.#known;
     try {
@@ -193,11 +168,8 @@ export class Examination {
 }
 
 /** What is known before the file is read. */
-interface Before {
-  readonly path: string | undefined;
+interface Before extends Around {
   readonly identity: LogIdentity | null;
-  readonly stored: CheckpointFile | null;
-  readonly listed: Listed | null;
   readonly found: Anchors;
 }
 

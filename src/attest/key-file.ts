@@ -129,7 +129,7 @@ function readKey(path: string): string | null {
   // Windows has no such bits.
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
     throw new EvidenceError(
-      `${path} is not used: others may read it (mode ${mode.toString(8).padStart(4, '0')}), and then they can sign as you. Run chmod 600 on it if nobody has read it, else make a new key`,
+      `${path} is not used: others may read it (mode ${mode.toString(8).padStart(4, '0')}), and then they can sign as you. Run chmod 600 on it if nobody has read it; else move it away, and a new one is made`,
     );
   }
   return text;

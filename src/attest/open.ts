@@ -175,7 +175,7 @@ class Log {
 function refused(location: string, { reason, detail }: EvidenceFault): StoreError {
   return new StoreError(
     'broken',
-    `${location}: ${reason}: ${detail}. It is left as it is: to go on with it would hide that. Put back the whole file, or start a new transcript`,
+    `${location}: ${reason}: ${detail}. It is left as it is: to go on with it would hide that. Put back the whole file; or, if it was done on purpose, run \`hashtape heads forget\` on it and move its .checkpoint away`,
   );
 }
 

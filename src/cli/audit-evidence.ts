@@ -34,7 +34,7 @@ export interface ExaminedAudit extends Omit<AuditVerdict, 'fault'> {
 export async function examineAudit(
   file: string,
   verdict: AuditVerdict,
-  { memory, required }: Knowledge,
+  { memory, required = [] }: Knowledge,
 ): Promise<ExaminedAudit> {
   const path = regularPath(file);
   if (memory === undefined || path === undefined || !holdsToItsEnd(verdict)) {
@@ -45,7 +45,7 @@ export async function examineAudit(
   if (recalled !== null && 'problem' in recalled) return bare(verdict, [recalled.problem]);
   const fault =
     (recalled === null ? undefined : await compared(path, verdict, recalled)) ??
-    uncovered(verdict, recalled, required);
+    required.map((level) => uncovered(verdict, recalled, level)).find((one) => one !== undefined);
   if (fault !== undefined) return faulty(verdict, fault);
   const notices = await remember(memory, recalled, { log, path, verdict });
   const examined = { ...bare(verdict, notices), remembered: notices.length === 0 };
@@ -63,9 +63,9 @@ function holdsToItsEnd({ ok, fault, count }: AuditVerdict): boolean {
 function uncovered(
   { ok, count }: AuditVerdict,
   known: KnownHead | null,
-  required: Level | undefined,
+  required: Level,
 ): AuditEvidenceFault | undefined {
-  if (!ok || required === undefined) return undefined;
+  if (!ok) return undefined;
   const most = required === 'remembered' ? (known?.size ?? 0) : 0;
   if (most >= count) return undefined;
   const detail = `entry ${most + 1} and what follows it are not ${required}`;

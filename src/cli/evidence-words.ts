@@ -51,13 +51,13 @@ export const EVIDENCE_MEANINGS: Readonly<Record<EvidenceReason, string>> = {
   rolled_back:
     'Records that were there are gone: the end was cut off, an older copy was put back, or a disk lost it.',
   missing:
-    'If you moved or removed it yourself, `npx hashtape heads forget FILE` takes it off the list.',
+    'If you removed it yourself, `npx hashtape heads forget FILE` takes it off the list; if you moved it, verify it where it is now first.',
   diverged:
     'It is not what it was: records were rewritten, two writers went on from one state, or another log was put in its place. If you replaced it yourself, `npx hashtape heads forget FILE`.',
   bad_signature:
     'The checkpoint was changed after it was signed, or is damaged. By itself that says nothing about the records.',
   root_mismatch:
-    'The records and the checkpoint beside them are not of one history: one of the two was rewritten or exchanged. If a new run took the place of an old one, move the old FILE.checkpoint away.',
+    'The records and the checkpoint beside them are not of one history: one of the two was rewritten or exchanged.',
   unknown_key: 'The records hold. Whose key it is, you have to know from elsewhere.',
   not_covered: 'The records hold. What --require asks for is not there.',
 };
@@ -93,27 +93,23 @@ function limits(
 ): string {
   const words = ['Not shown: that what they say is true.'];
   if (isKept) return words.join(' ');
-  if (!has('signed') && !has('remembered')) {
-    words.push(
-      'Nor who wrote them: no key that is known here signed them, and whoever can write a file can make one anew.',
-    );
-  } else if (!has('remembered')) {
-    words.push(
-      'Nor that there was no other history before: whoever could use the key could write and sign another.',
-    );
-  } else if (!has('anchored') && !has('witnessed')) {
-    words.push(
-      'Nor anything against somebody who can also write your key and your memory of heads.',
-    );
-  } else if (has('anchored')) {
-    words.push('Nor that the places it is anchored in were out of the reach of who wrote it.');
+  if (!has('signed')) {
+    words.push('Nor who wrote them: no key that is known here signed all of them.');
   }
   if (!has('remembered')) {
+    words.push(
+      'Nor that there was no other history before: whoever can write a file can make one anew.',
+    );
     words.push(
       all.every(({ remembered }) => remembered)
         ? 'Remembered from now on: a later verify tells if they were cut or rewritten.'
         : 'Keep the 64 digits after `head` elsewhere, and give them to a later verify: --head DIGITS.',
     );
+  } else if (has('anchored')) {
+    words.push('Nor that the places it is anchored in were out of the reach of who wrote it.');
+  } else if (!has('witnessed')) {
+    const yours = has('signed') ? 'your key and your memory of heads' : 'your memory of heads';
+    words.push(`Nor anything against somebody who can also write ${yours}.`);
   }
   return words.join(' ');
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { isCatalog } from '../attest/catalog.ts';
 import { Examination, type Examined, type Knowledge } from '../attest/examine.ts';
 import { goneAt, goneFrom, type Gone } from '../attest/gone.ts';
@@ -67,7 +67,8 @@ export async function missingFrom(
   );
   const all: Result[] = [];
   for (const path of paths) {
-    if (!isFolder(path)) continue;
+    // A folder that is gone may have had many.
+    if (existsSync(path) && !isFolder(path)) continue;
     for (const gone of await goneFrom(path, { files, origins }, memory)) all.push(missing(gone));
   }
   return all;

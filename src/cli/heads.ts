@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { resolve } from 'node:path';
+import { resolve, sep } from 'node:path';
 import { type Command } from 'commander';
 import { noteRemoval } from '../attest/catalog.ts';
 import { placeOf } from '../attest/gone.ts';
@@ -21,7 +21,8 @@ remembered, as ssh remembers hosts. A transcript that is smaller than it was, or
 another than it was, is a fault from then on.
 
 \`forget\` is for what you did yourself: you removed a transcript, replaced it, or want
-to go on with an older copy. It also takes the file off its folder's catalogue.
+to go on with an older copy. It also takes the file off its folder's catalogue. What
+you moved is remembered where it is now, once \`hashtape verify\` has seen it there.
 
 Examples:
   hashtape heads
@@ -43,7 +44,7 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
   command
     .command('forget')
     .description('forget what was seen of a log')
-    .argument('<log...>', 'where it was, or its origin, as `hashtape heads` lists it')
+    .argument('<log...>', 'where it was, a folder for all in it, or an origin of the list')
     .action(async (logs: string[]) => {
       for (const log of logs) await forget(memory, log, io);
       exit(0);
@@ -70,15 +71,24 @@ function inWords({ log, size, sealed, path, by, time }: KnownHead): string {
 async function forget(memory: HeadMemory, log: string, io: Io): Promise<void> {
   const [, id] = /^(?:hashtape\/)?([0-9a-f]{64})$/.exec(log) ?? [];
   const path = placeOf(resolve(log));
-  const known = id === undefined ? memory.at(path) : memory.recall(id);
-  const wanted = known !== null && 'log' in known ? known.log : id;
-  const forgotten = wanted !== undefined && (await memory.forget(wanted));
+  const wanted = id === undefined ? rememberedAt(memory, path) : [id];
+  let forgotten = 0;
+  for (const each of wanted) if (await memory.forget(each)) forgotten += 1;
   const listed = id === undefined && (await unlist(path, memory, io));
-  if (!forgotten && !listed) {
+  if (forgotten === 0 && !listed) {
     throw new CommandError(`${oneLine(log)}: nothing is remembered of it; see \`hashtape heads\``);
   }
-  const words = [...(forgotten ? ['forgotten'] : []), ...(listed ? ['off the catalogue'] : [])];
+  const words = [
+    ...(forgotten === 0 ? [] : [forgotten === 1 ? 'forgotten' : `${forgotten} logs forgotten`]),
+    ...(listed ? ['off the catalogue'] : []),
+  ];
   io.out.line(`${oneLine(log)}  ${words.join(', ')}`);
+}
+
+/** The logs that were last seen at a path, or below it, and an audit log that is known by it. */
+function rememberedAt(memory: HeadMemory, path: string): readonly string[] {
+  const below = memory.list().filter((head) => (head.path + sep).startsWith(path + sep));
+  return below.map(({ log }) => log);
 }
 
 async function unlist(path: string, memory: HeadMemory, io: Io): Promise<boolean> {

@@ -73,12 +73,12 @@ export class Keeping {
   report(): void {
     const last = this.#last;
     if (last === undefined) return;
-    const { identity, size, root } = last;
+    const { identity, size, head } = last;
     const { signer } = this.#attesting;
     const by = signer === undefined ? 'unsigned' : `signed by ${signer.verifier.name}`;
     const { err, env } = this.#io;
-    // A terminal's scrollback or a job's log is a copy that no later edit of the file reaches.
-    err.line(`${err.style('quiet', 'evidence ')} ${originOf(identity.id)} ${size} ${root} ${by}`);
+    // A terminal's scrollback or a job's log is a copy that no later edit of the file reaches: verify --count --head.
+    err.line(`${err.style('quiet', 'evidence ')} ${originOf(identity.id)} ${size} ${head} ${by}`);
     const summary = env['GITHUB_STEP_SUMMARY'] ?? '';
     if (summary !== '') this.#summarise(summary, last, by);
   }

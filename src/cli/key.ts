@@ -18,7 +18,8 @@ and this Merkle root. Its secret is one file, which nobody else may read; what
   hashtape verify FILE --key VKEY
 
 \`rotate\` replaces the key. The old one signs that, its secret is deleted, and what it
-signed before still counts.
+signed before still counts, also what somebody who has its secret signs now. If it is
+known to others, move the folder of the key away: then only a new key is yours.
 `;
 
 /** Declares the command. */
@@ -60,7 +61,8 @@ async function show(config: string, io: Io): Promise<void> {
   }
   const [current, ...earlier] = ring.known.map(encodeVerifierKey);
   io.out.line(current);
-  for (const vkey of earlier) io.out.line(`${vkey} ${io.out.style('quiet', '(earlier)')}`);
+  // Not on stdout: what is there is one key, for --key.
+  for (const vkey of earlier) io.err.line(`before: ${vkey}`);
   io.err.line(`the secret key is in ${oneLine(keyPath(config))}`);
 }
 

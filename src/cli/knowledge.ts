@@ -26,7 +26,7 @@ import { problemOf } from './words.ts';
 /** What options say is known. */
 export interface KnowledgeFlags {
   readonly key?: readonly VerifierKey[];
-  readonly require?: Level;
+  readonly require?: readonly Level[];
   readonly policy?: Policy;
   readonly tsaRoots?: string;
 }
@@ -49,7 +49,7 @@ export async function knowledgeOf(io: Io, flags: KnowledgeFlags = {}): Promise<K
     const ring = await readKeyring(config);
     for (const each of ring?.known ?? []) keys.set(`${each.name}+${each.keyId}`, each);
   } catch (error) {
-    io.err.line(`your own key is not used: ${problemOf(error)}`);
+    io.err.line(`your own signatures are not known: ${problemOf(error)}`);
   }
   return {
     keys: [...keys.values()],

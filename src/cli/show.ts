@@ -5,15 +5,18 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { type Command } from 'commander';
+import { Examination } from '../attest/examine.ts';
 import { parseEntry } from '../computer/audit-entry.ts';
 import { createAuditVerifier, type AuditVerifier } from '../computer/audit-verify.ts';
 import { NOTHING_OPEN } from '../evidence/open-file.ts';
 import { Revealer } from '../evidence/revealer.ts';
 import { revealerFor } from '../run/redacting.ts';
 import { createVerifier, parseRecord, type Verifier } from '../transcript/index.ts';
+import { examineAudit } from './audit-evidence.ts';
 import { auditFault, auditStanding, entryLine } from './audit-words.ts';
 import { disclosureWords, told, unreadable, type Disclosures } from './disclosures.ts';
 import { CommandError, type ExitStatus, type Io, type Output, type Style } from './io.ts';
+import { knowledgeOf } from './knowledge.ts';
 import { committedLines } from './show-committed.ts';
 import { faultWords, judge, meaning, standing, type Reading } from './verdict.ts';
 import { oneLine } from './words.ts';
@@ -24,8 +27,8 @@ interface Flags {
 }
 
 const HELP = `
-The file is verified as it is shown, and the last lines say what was found. A broken
-file is shown up to its fault.
+The file is verified as it is shown, with what lies around it, and the last lines say
+what was found. A broken file is shown up to its fault.
 
 Exit status: 0 it holds, 1 it has a fault (shown up to there), 2 it can't be read.
 `;
@@ -46,17 +49,25 @@ async function show(file: string, { full, ...wanted }: Flags, io: Io): Promise<E
   const { out } = io;
   const view = { full: full === true, style: out.style };
   const { revealer, problem: unopened } = await disclosuresFor(file);
-  const { verdict, problem } = await judge(file, (isAudit) =>
+  const knowledge = await knowledgeOf(io);
+  const examination = await Examination.of(file, knowledge);
+  const { verdict: chain, problem } = await judge(file, (isAudit) =>
     isAudit
       ? printing(createAuditVerifier(), entryPrinter(view, out), out)
-      : printing(createVerifier(wanted), recordPrinter(view, revealer, out), out),
+      : printing(
+          createVerifier(wanted, examination.onRecord),
+          recordPrinter(view, revealer, out),
+          out,
+        ),
   );
   if (problem !== undefined) throw new CommandError(`${oneLine(file)}: ${oneLine(problem)}`);
   const [intact, bad] = [`${out.style('good', 'intact')} `, `${out.style('bad', 'FAULT')}  `];
-  if ('log' in verdict) {
+  if ('log' in chain) {
+    const verdict = await examineAudit(file, chain, knowledge);
     out.line(verdict.ok ? intact + auditStanding(verdict, out.style) : bad + auditFault(verdict));
     return verdict.ok ? 0 : 1;
   }
+  const verdict = await examination.end(chain);
   const { fault } = verdict;
   if (fault !== undefined) {
     out.line(`${bad}${faultWords(fault)}\n       ${meaning(fault, verdict)}`);

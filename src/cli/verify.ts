@@ -13,6 +13,7 @@ import { caveat, evidenceLines } from './evidence-words.ts';
 import { grade, missingFrom, type Result } from './grade.ts';
 import { CommandError, type ExitStatus, type Io, type Style } from './io.ts';
 import { addKnowledgeOptions, knowledgeOf, type KnowledgeFlags } from './knowledge.ts';
+import { oneOf } from './live-options.ts';
 import { given, wholeNumber } from './options.ts';
 import { targetsOf, type Target } from './targets.ts';
 import { faultWords, meaning, standing } from './verdict.ts';
@@ -50,7 +51,14 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
     .option('--count <n>', 'how many records or entries there must be (one file only)', wholeNumber)
     .option('--head <hex>', 'the hash that the last one must have (one file only)', headHash)
     .option('--allow-open', 'accept a transcript without a final record')
-    .addOption(new Option('--require <level>', 'what must cover every record').choices([...LEVELS]))
+    .addOption(
+      new Option(
+        '--require <level>',
+        `what must cover every record (repeatable): ${LEVELS.join(', ')}`,
+      )
+        .default([], 'nothing')
+        .argParser(oneOf(LEVELS)),
+    )
     .addHelpText('after', HELP)
     .action(async (paths: string[], flags: Flags) => {
       exit(await verify(paths, flags, io));

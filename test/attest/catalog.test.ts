@@ -96,7 +96,7 @@ describe('what it says of a file', () => {
       file: 'a.jsonl',
       log: known?.log,
       at: expect.stringMatching(/^\d{4}-.*Z$/),
-      end: { size: 5, root: known?.root },
+      end: { size: 5, root: known?.root, sealed: false },
     });
     const store = await openAttested(path, user.noting);
     await store.append([toolRecord(1)]);

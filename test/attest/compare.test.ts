@@ -54,7 +54,12 @@ function known(records: readonly string[], by: KnownHead['by'] = 'verifier'): Kn
 }
 
 function listed(records: readonly string[], id = ID): Listed {
-  return { file: 'x', log: id, at: 'THEN', end: { size: records.length, root: rootOf(records) } };
+  return {
+    file: 'x',
+    log: id,
+    at: 'THEN',
+    end: { size: records.length, root: rootOf(records), sealed: false },
+  };
 }
 
 function anchored(records: readonly string[]): Claim {
@@ -171,7 +176,8 @@ describe('of another log', () => {
 
   test('is a file that the catalogue has as another', () => {
     const fault = judged(log(4), { listed: listed(log(4), 'b'.repeat(64)) });
-    expect(fault).toMatchObject({ reason: 'diverged', seq: 0, expected: 'b'.repeat(64) });
+    expect(fault).toMatchObject({ reason: 'diverged', seq: 0 });
+    expect(fault?.detail).toContain('b'.repeat(64));
   });
 });
 
@@ -206,4 +212,24 @@ describe('roots at chosen sizes', () => {
       expect(() => roots.add(text)).toThrow(RangeError);
     expect(roots.size).toBe(0);
   });
+});
+
+test('what was sealed is not gone on with', () => {
+  const records = log(3);
+  for (const stated of [
+    { known: { ...known(records.slice(0, 2)), sealed: true }, stored: null },
+    {
+      known: null,
+      stored: null,
+      listed: {
+        ...listed(records.slice(0, 2)),
+        end: { size: 2, root: rootOf(records.slice(0, 2)), sealed: true },
+      },
+    },
+  ]) {
+    const roots = new Roots();
+    wantRoots(roots, stated);
+    for (const hash of records) roots.add(hash);
+    expect(compare(roots, { id: ID, ...stated })).toMatchObject({ seq: 2, reason: 'diverged' });
+  }
 });

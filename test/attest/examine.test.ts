@@ -175,7 +175,7 @@ describe('where a log is', () => {
     const examined = await examine(path, user.knowledge);
     expect(examined).toMatchObject({ ok: true });
     expect(examined.notices).toEqual([
-      expect.stringMatching(`another log was seen here at .*: ${origin?.slice(9)}, 5 records`),
+      expect.stringMatching(`another log was seen here at .*: ${origin}, 5 records`),
     ]);
     // It is what is known here from now on.
     expect((await examine(path, user.knowledge)).notices).toEqual([]);
@@ -206,7 +206,7 @@ describe('what is remembered', () => {
       expect(existsSync(user.state)).toBe(false);
     }
     const user = newUser();
-    const required = { ...user.knowledge, keys: [], required: 'signed' } as const;
+    const required = { ...user.knowledge, keys: [], required: ['signed'] } as const;
     expect(await examine(path, required)).toMatchObject({
       fault: { reason: 'unknown_key' },
       remembered: false,
@@ -306,7 +306,7 @@ describe('what is required', () => {
   test.each(LEVELS)('%s: a log without any evidence is not covered', async (required) => {
     const path = newPath();
     await writeLog(path, {});
-    const examined = await examine(path, { ...newUser().knowledge, required });
+    const examined = await examine(path, { ...newUser().knowledge, required: [required] });
     expect(examined).toMatchObject({
       ok: false,
       fault: { reason: 'not_covered', seq: 0, line: 1, detail: `no record is ${required}` },
@@ -317,7 +317,7 @@ describe('what is required', () => {
     const user = newUser();
     const path = await written(user);
     for (const required of LEVELS) {
-      const { ok } = await examine(path, { ...user.knowledge, required });
+      const { ok } = await examine(path, { ...user.knowledge, required: [required] });
       expect(ok, required).toBe(required === 'signed' || required === 'remembered');
     }
   });
@@ -332,7 +332,7 @@ describe('what is required', () => {
     for (const required of ['signed', 'remembered'] as const) {
       // Not yet known: the one who verifies remembers it only after it was compared.
       const fresh = userIn(user.state);
-      const examined = await examine(path, { ...fresh.knowledge, required });
+      const examined = await examine(path, { ...fresh.knowledge, required: [required] });
       expect(examined.fault, required).toMatchObject({
         reason: 'not_covered',
         seq: 5,
@@ -345,7 +345,7 @@ describe('what is required', () => {
     const user = newUser();
     const path = newPath();
     await writeLog(path, {});
-    const knowledge = { ...user.knowledge, required: 'remembered' } as const;
+    const knowledge = { ...user.knowledge, required: ['remembered'] } as const;
     expect(await examine(path, knowledge)).toMatchObject({ ok: false, remembered: true });
     expect(await examine(path, knowledge)).toMatchObject({ ok: true });
   });
@@ -353,7 +353,7 @@ describe('what is required', () => {
   test('a fault of the chain, and of the evidence, come first', async () => {
     const user = newUser();
     const path = await written(user);
-    const knowledge = { ...user.knowledge, required: 'witnessed' } as const;
+    const knowledge = { ...user.knowledge, required: ['witnessed'] } as const;
     const text = readFileSync(path, 'utf8');
     writeFileSync(
       path,
@@ -373,7 +373,7 @@ describe('what is required', () => {
     const other = signer(4, 'other');
     await writeLog(path, { signer: other });
     const name = `other+${other.verifier.keyId}`;
-    expect(await examine(path, { ...user.knowledge, required: 'signed' })).toMatchObject({
+    expect(await examine(path, { ...user.knowledge, required: ['signed'] })).toMatchObject({
       fault: { reason: 'unknown_key', detail: expect.stringContaining(name) },
     });
     expect(await examine(path, user.knowledge)).toMatchObject({
@@ -381,7 +381,7 @@ describe('what is required', () => {
       notices: [`signed by an unknown key: ${name}`],
     });
     const keys = [...user.knowledge.keys, other.verifier];
-    expect(await examine(path, { ...user.knowledge, keys, required: 'signed' })).toMatchObject({
+    expect(await examine(path, { ...user.knowledge, keys, required: ['signed'] })).toMatchObject({
       ok: true,
       coverage: [{ by: 'signed', who: encodeVerifierKey(other.verifier) }, { by: 'remembered' }],
     });

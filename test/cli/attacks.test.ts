@@ -24,7 +24,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { editPayload } from '../../src/testing/tamper.ts';
-import { type Draft } from '../../src/transcript/index.ts';
+import { encodeRecord, parseRecord, type Draft } from '../../src/transcript/index.ts';
 import { bareEnv, execute, MAIN, type Executed } from './script.ts';
 
 let base: string;
@@ -323,6 +323,18 @@ const CAUGHT: readonly Attack[] = [
     says: 'diverged',
   },
   {
+    name: 'add a record behind the seal, with right hashes',
+    act: () => {
+      const bytes = readFileSync(at('a.jsonl'), 'utf8');
+      const last = parseRecord(bytes.trimEnd().split('\n').at(-1) ?? '');
+      const head = { count: last.seq + 1, hash: last.hash, sealed: true };
+      const { text } = encodeRecord(head, { kind: 'final', payload: last.payload });
+      writeFileSync(at('a.jsonl'), bytes + text);
+    },
+    args: ['runs/a.jsonl'],
+    says: /record 5 \(line 6\): diverged: .* and was sealed with them; it has 6/,
+  },
+  {
     name: 'replay an old checkpoint',
     act: () => {
       const path = at('a.jsonl.checkpoint');
@@ -443,7 +455,7 @@ const NOT_CAUGHT: readonly Attack[] = [
     },
     who: 'stranger',
     args: ['runs/a.jsonl'],
-    says: /^(?![^]*(?:signed {4}|remembered {2}))[^]*no key that is known\s+here signed them, and whoever can write a file can make one anew/,
+    says: /^(?![^]*(?:signed {4}|remembered {2}))[^]*no key that is known\s+here signed all of them\.[^]*whoever\s+can write a file can make one anew/,
   },
   {
     name: 'sign a rewritten log with another key, for somebody who never saw it and knows no key',

@@ -56,7 +56,11 @@ test('what is shown is what was verified, also where the file is changed meanwhi
   const out = { style, write, line: (text = '') => write(`${text}\n`) } as unknown as Output;
   let status: number | undefined;
   const command = new Command();
-  register(command, { out, err: out } as Io, (given) => (status = given));
+  register(
+    command,
+    { out, err: out, env: { HOME: folder } } as unknown as Io,
+    (given) => (status = given),
+  );
   await command.parseAsync([file], { from: 'user' });
   expect(status).toBe(1);
   expect(shown).toMatch(/^#0 note\n/);

@@ -58,6 +58,15 @@ describe.skipIf(!usable)(`openssl${NEEDS}`, () => {
     expect(ask(encodeNote(signedText), encodeVerifierKey(KEY.verifier)).status).toBe(0);
   });
 
+  test('verifies the last of several, as a file of checkpoints has them', () => {
+    const older = encodeNote(
+      signNote({ text: `example.com/log\n1\n${root}\n`, signatures: [] }, KEY, nodeEd25519),
+    );
+    const vkey = encodeVerifierKey(KEY.verifier);
+    expect(ask(older + older + note, vkey).status).toBe(0);
+    expect(ask(older + note.replace('\n3\n', '\n4\n'), vkey).status).not.toBe(0);
+  });
+
   test('verifies the head of sum.golang.org', () => {
     const { open } = vectors('signed-note.json') as { open: { note: string; vkeys: string[] }[] };
     const real = open.find(({ note: text }) => text.startsWith('go.sum database tree'))!;
