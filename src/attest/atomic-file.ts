@@ -4,11 +4,12 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nodeFileSystem } from '../store/filesystem.ts';
 import { takeLock } from '../store/lock.ts';
+import { createParents } from '../store/place.ts';
 import { codeOf } from '../store/store-errors.ts';
 import { StoreError } from '../store/store.ts';
 
@@ -56,9 +57,8 @@ export async function replaceFile(
 
 /** Makes the folder that a file of the user's own stands in. */
 export function privateFolder(path: string): string {
-  const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return folder;
+  createParents(path, 0o700);
+  return dirname(path);
 }
 
 /**

@@ -77,6 +77,7 @@ export class AttestedStore implements TranscriptStore {
   /** The size that was last attested. */
   #attested: number;
   #isNew = true;
+  #signed = 0;
   /** So many records are on the disk. */
   #durable: number;
   /** Whether the store has failed, and its caller knows. */
@@ -104,6 +105,11 @@ export class AttestedStore implements TranscriptStore {
 
   get location(): string {
     return this.#store.location;
+  }
+
+  /** How many records the newest checkpoint that it wrote states; 0 if it wrote none. */
+  get signed(): number {
+    return this.#signed;
   }
 
   /** Where the files beside it go. */
@@ -224,6 +230,7 @@ export class AttestedStore implements TranscriptStore {
     if (signer === undefined || hash === undefined) return;
     const text = encodeCheckpoint({ origin: originOf(id), size, root: hash, extensions: [] });
     await this.#checkpoints.append(signNote({ text, signatures: [] }, signer, nodeEd25519));
+    this.#signed = size;
   }
 
   async #remember({ identity, size, root, sealed, path }: AttestedState): Promise<void> {

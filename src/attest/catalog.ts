@@ -1,19 +1,14 @@
 /**
  * The catalogue of a folder: a log of the runs that were written there, so that one that is gone is missed.
  *
- * It is a transcript like any other, `hashtape-catalog.jsonl`, and attested like one.
+ * It is a transcript like any other, `hashtape-catalog.jsonl`; catalog-notes.ts writes it.
  *
  * @module
  */
-import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readRecords } from '../store/read.ts';
-import { StoreError } from '../store/store.ts';
 import { isJsonObject, type JsonObject, type TranscriptRecord } from '../transcript/index.ts';
-import { inTurn } from './atomic-file.ts';
-import { type AttestedState, type AttestedStore, type Attesting } from './attested-store.ts';
-import { createAttested, openAttested } from './open.ts';
 
 /** What a catalogue says last of a file. */
 export interface Listed {
@@ -41,69 +36,37 @@ export function isCatalog(file: string): boolean {
   return basename(file) === NAME;
 }
 
-/** Notes in its folder's catalogue that a log was begun, or how it stands when it is closed. */
-export async function noteRun(state: AttestedState, attesting: Attesting): Promise<void> {
-  const { identity, path, size, root, sealed, closed } = state;
-  const run = { file: basename(path), log: identity.id };
-  const payload = closed ? { ...run, end: { size, root, sealed } } : run;
-  await note(catalogPath(path), { kind: 'run', payload }, attesting);
-}
-
-/** Notes that a file is gone, or another now, because somebody wanted that. False if it isn't in the catalogue. */
-export async function noteRemoval(file: string, attesting: Attesting): Promise<boolean> {
-  const path = catalogPath(file);
-  const listed = (await readCatalog(path))?.get(basename(file));
-  if (listed === undefined) return false;
-  await note(path, { kind: 'removed', payload: { file: listed.file, log: listed.log } }, attesting);
-  return true;
-}
-
 /** What a catalogue says of each file; null if there is none. Call it only for one that was verified, or say so. */
 export async function readCatalog(path: string): Promise<ReadonlyMap<string, Listed> | null> {
-  if (!existsSync(path)) return null;
+  // A pipe would be waited for.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null;
   const files = new Map<string, Listed>();
   for await (const record of readRecords(path)) take(files, record);
   return files;
 }
 
+/** What a folder's catalogue says of the file at a path, or else of the log with this id. */
+export type LookUp = (path: string, id?: string) => Promise<Listed | null>;
+
 /** Looks files up in the catalogues of their folders, each of which is read once. A broken one says nothing. */
-export function lookUp(): (path: string) => Promise<Listed | null> {
+export function lookUp(): LookUp {
   const catalogs = new Map<string, Promise<ReadonlyMap<string, Listed> | null>>();
-  return async (path) => {
+  return async (path, id) => {
     const catalog = catalogPath(path);
     const read = catalogs.get(catalog) ?? readCatalog(catalog).catch(() => null);
     catalogs.set(catalog, read);
-    return (await read)?.get(basename(path)) ?? null;
+    return listedAs(await read, basename(path), id);
   };
 }
 
-async function note(
-  path: string,
-  { kind, payload }: { kind: string; payload: JsonObject },
-  { signer, memory, onProblem }: Attesting,
-): Promise<void> {
-  const at = new Date().toISOString();
-  const store = await inTurn(() => openCatalog(path, { signer, memory, onProblem }));
-  try {
-    // New, or a crash came before this record.
-    if (store.head.count === 0) {
-      const head = { at, format: 'hashtape/1', id: randomUUID() };
-      await store.append([{ kind: 'catalog', payload: head }]);
-    }
-    await store.append([{ kind, payload: { ...payload, at } }]);
-  } finally {
-    await store.close();
-  }
-}
-
-async function openCatalog(path: string, attesting: Attesting): Promise<AttestedStore> {
-  try {
-    if (!existsSync(path)) return await createAttested(path, attesting);
-  } catch (error) {
-    // Somebody else has made it meanwhile.
-    if (!(error instanceof StoreError) || error.code !== 'exists') throw error;
-  }
-  return openAttested(path, attesting, { recover: true });
+/** By name, or by log: a run that was renamed is still the same. */
+export function listedAs(
+  catalog: ReadonlyMap<string, Listed> | null,
+  name: string,
+  id: string | undefined,
+): Listed | null {
+  const all = [...(catalog?.values() ?? [])];
+  return catalog?.get(name) ?? all.find(({ log }) => log === id) ?? null;
 }
 
 function take(files: Map<string, Listed>, { kind, payload }: TranscriptRecord): void {

@@ -43,8 +43,8 @@ export function coverageOf(roots: Roots, evidence: Evidence): Covered[] {
   if (known !== null && roots.at(known.size) === known.root) {
     coverage.push({ by: 'remembered', records: known.size, since: known.time });
   }
-  for (const { size, root, who, since } of anchors) {
-    if (roots.at(size) !== root) continue;
+  for (const { size, root, who, since, isVouched } of anchors) {
+    if (!isVouched || roots.at(size) !== root) continue;
     coverage.push({ by: 'anchored', records: size, who, ...(since ? { since } : {}) });
   }
   return coverage.toSorted((a, b) => LEVELS.indexOf(a.by) - LEVELS.indexOf(b.by));

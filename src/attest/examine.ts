@@ -6,33 +6,32 @@
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { fromHex } from '../evidence/hex.ts';
-import { encodeCheckpoint, type Policy, type VerifierKey } from '../evidence/index.ts';
+import { encodeCheckpoint, type Policy } from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type Fault, type Verdict } from '../transcript/index.ts';
 import { findAnchors, type AnchorKnowledge, type Anchors } from './anchors.ts';
-import { type Listed } from './catalog.ts';
+import { type LookUp } from './catalog.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault, type EvidenceReason } from './compare.ts';
 import { coverageOf, uncovered, type Covered, type Level } from './coverage.ts';
 import { knownOf, type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
-import { identityOf, originOf, type LogIdentity } from './log-identity.ts';
+import { auditId, identityOf, originOf, type LogIdentity } from './log-identity.ts';
 import { noticesOf, type Around } from './notices.ts';
+import { placeOf } from './place-of.ts';
 import { Roots } from './roots.ts';
 import { checkSignatures, type Signatures } from './signatures.ts';
 
 /** What is known where a transcript is examined. */
 export interface Knowledge extends AnchorKnowledge {
-  /** The user's own keys, and those that the user trusts. */
-  readonly keys: readonly VerifierKey[];
   readonly memory?: HeadMemory | undefined;
   /** What makes a checkpoint witnessed; without one, any known witness does. */
   readonly policy?: Policy | undefined;
   /** What must cover all records, each of these. */
   readonly required?: readonly Level[] | undefined;
   /** What the folder's catalogue says of a file; undefined to read no catalogue. */
-  readonly listed?: ((path: string) => Promise<Listed | null>) | undefined;
+  readonly listed?: LookUp | undefined;
 }
 
 /** A verdict with the evidence in it. */
@@ -86,7 +85,8 @@ export class Examination {
       path,
       identity,
       stored: readCheckpoints(path),
-      listed: (await knowledge.listed?.(path)) ?? null,
+      // By a link's own name: it may lead to a run in the place of another.
+      listed: (await knowledge.listed?.(placeOf(file), identity?.id)) ?? null,
       found:
         identity === null ? NO_ANCHORS : await findAnchors(path, originOf(identity.id), knowledge),
     });
@@ -127,6 +127,17 @@ export class Examination {
     if (identity === null || size === 0 || hash === undefined) return undefined;
     const origin = originOf(identity.id);
     return encodeCheckpoint({ origin, size, root: hash, extensions: [] });
+  }
+
+  /** What is wrong with a file that is no transcript: that there was one, by what lies around it. */
+  get displaced(): EvidenceFault | undefined {
+    const { path, stored, listed } = this.#before;
+    const known = path === undefined ? null : knownOf(this.#knowledge.memory?.at(path));
+    const isLog = known !== null && known.log !== auditId(path ?? '');
+    if (stored === null && listed === null && !isLog) return undefined;
+    const by = listed !== null ? 'the catalogue' : stored !== null ? 'its checkpoints' : 'memory';
+    const detail = `there was a transcript here, by ${by}, and it is none`;
+    return { seq: 0, reason: 'diverged', detail };
   }
 
   #compared(identity: LogIdentity | null, { fault }: Signatures): EvidenceFault | undefined {

@@ -27,45 +27,69 @@ export class GitError extends Error {
  * @throws {GitError} if the folder is in no repository, or in one without a commit.
  */
 export async function addGitNote(folder: string, text: string): Promise<string> {
-  const commit = await git(folder, ['rev-parse', '--verify', 'HEAD']).catch((error: unknown) => {
+  const head = await git(folder, ['rev-parse', '--verify', 'HEAD']).catch((error: unknown) => {
     throw new GitError(
       `there is no commit to put a note on (${messageOf(error)}): the transcript must be in a git repository with a commit`,
     );
   });
+  const commit = head.toString().trim();
   await git(folder, ['notes', '--ref', REF, 'append', '-F', '-', commit], text);
   return commit;
 }
 
-/** Finds the notes in the repository that a folder is in; none if it is in none, or git isn't there. */
-export type FindGitNotes = (folder: string) => Promise<readonly GitNote[]>;
+/** What was found in a repository, or why it could not be looked at. */
+export interface GitNotes {
+  readonly notes: readonly GitNote[];
+  readonly problem?: string;
+}
+
+/** Finds the notes in the repository that a folder is in; none if it is in none. */
+export type FindGitNotes = (folder: string) => Promise<GitNotes>;
 
 /** A finder that asks git once for each folder. */
 export function gitNotes(): FindGitNotes {
-  const folders = new Map<string, Promise<readonly GitNote[]>>();
+  const folders = new Map<string, Promise<GitNotes>>();
   return (folder) => {
-    const notes = folders.get(folder) ?? readNotes(folder);
+    const notes = folders.get(folder) ?? findNotes(folder);
     folders.set(folder, notes);
     return notes;
   };
 }
 
-async function readNotes(folder: string): Promise<readonly GitNote[]> {
+async function findNotes(folder: string): Promise<GitNotes> {
   // Most folders are in no repository, and starting git takes longer than verifying a run.
-  if (!isInRepository(folder)) return [];
-  // Every line of every note, each after the place that it is in; `:/` as the folder isn't one of theirs.
-  const args = ['grep', '--no-color', '--full-name', '-e', '', REF, '--', ':/'];
-  const found = await git(folder, args).catch(() => '');
-  const texts = new Map<string, string>();
-  for (const line of found.split('\n')) {
-    const [, place, text = ''] = LINE.exec(line) ?? [];
-    // The note on a commit is a file of its name, which may be split into folders.
-    const commit = place?.replaceAll('/', '');
-    if (commit !== undefined) texts.set(commit, `${texts.get(commit) ?? ''}${text}\n`);
+  if (!isInRepository(folder)) return { notes: [] };
+  try {
+    return { notes: await readNotes(folder) };
+  } catch (error) {
+    return { notes: [], problem: `git notes could not be looked at: ${messageOf(error)}` };
   }
-  return [...texts].map(([commit, text]) => ({ commit, text }));
 }
 
-const LINE = new RegExp(`^${REF}:([0-9a-f/]+):(.*)$`);
+/** By git's plumbing alone: how its other commands print depends on the repository's own settings. */
+async function readNotes(folder: string): Promise<GitNote[]> {
+  const refs = (await git(folder, ['for-each-ref', '--format=%(objectname)', REF])).toString();
+  const tip = refs.trim();
+  if (tip === '') return [];
+  const tree = (await git(folder, ['ls-tree', '-r', '-z', '--full-tree', tip])).toString();
+  const entries = [...tree.matchAll(/\d+ blob ([0-9a-f]+)\t([^\0]*)\0/g)];
+  const names = entries.map(([, blob = '']) => blob);
+  const blobs = await git(folder, ['cat-file', '--batch'], `${names.join('\n')}\n`);
+  const notes: GitNote[] = [];
+  let at = 0;
+  for (const [, blob = '', path = ''] of entries) {
+    const end = blobs.indexOf(NEWLINE, at);
+    const [, size] = /^[0-9a-f]+ blob (\d+)$/.exec(blobs.toString('latin1', at, end)) ?? [];
+    if (size === undefined) throw new GitError(`the note ${blob.slice(0, 12)} is not there`);
+    at = end + 1 + Number(size);
+    // The note on a commit is a file of its name, which may be split into folders.
+    notes.push({ commit: path.replaceAll('/', ''), text: blobs.toString('utf8', end + 1, at) });
+    at += 1;
+  }
+  return notes;
+}
+
+const NEWLINE = 0x0a;
 
 function isInRepository(folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
@@ -77,13 +101,30 @@ function isInRepository(folder: string): boolean {
 /** Long enough for a slow disk, and not for ever: a hook or a prompt could wait for somebody. */
 const TIMEOUT_MS = 30_000;
 
-/** Runs git; gives what it prints, without the last newline. */
-function git(folder: string, args: readonly string[], input = ''): Promise<string> {
+/**
+ * The repository may be anybody's: its settings must make git neither fetch what is missing nor run a program. No
+ * transport is allowed, and what would be run at other times is nothing.
+ */
+const HARMLESS = [
+  'protocol.allow=never',
+  'core.sshCommand=false',
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+].flatMap((setting) => ['-c', setting]);
+
+/** Runs git; gives what it prints. */
+function git(folder: string, args: readonly string[], input = ''): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const options = { cwd: folder, timeout: TIMEOUT_MS, maxBuffer: 64 * 1024 * 1024 };
-    const child = execFile('git', [...args], options, (error, stdout, stderr) => {
-      if (error === null) resolve(stdout.replace(/\n$/, ''));
-      else reject(new GitError(stderr.trim().split('\n', 1)[0] || error.message));
+    const options = {
+      cwd: folder,
+      timeout: TIMEOUT_MS,
+      maxBuffer: 64 * 1024 * 1024,
+      encoding: 'buffer' as const,
+      env: { ...process.env, GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0' },
+    };
+    const child = execFile('git', [...HARMLESS, ...args], options, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else reject(new GitError(stderr.toString().trim().split('\n', 1)[0] || error.message));
     });
     // Git may end without reading all of it.
     child.stdin?.on('error', () => undefined).end(input);

@@ -3,12 +3,14 @@
  *
  * @module
  */
-import { existsSync, realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
+import { codeOf } from '../store/store-errors.ts';
 import { catalogPath, isCatalog, readCatalog, type Listed } from './catalog.ts';
 import { type EvidenceFault } from './compare.ts';
 import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
+import { placeOf } from './place-of.ts';
 
 /** A log that is gone. */
 export interface Gone {
@@ -20,7 +22,7 @@ export interface Gone {
 /** The log that was at a path where no file is any more. */
 export async function goneAt(file: string, memory: HeadMemory | undefined): Promise<Gone | null> {
   const path = placeOf(file);
-  if (existsSync(path)) return null;
+  if (isThere(path)) return null;
   const catalog = await readCatalog(catalogPath(path)).catch(() => null);
   const listed = catalog?.get(basename(path));
   if (listed !== undefined) return { file, fault: unlisted(listed) };
@@ -42,13 +44,13 @@ export async function goneFrom(
   const gone = new Map<string, Gone>();
   for (const { file, listed } of await listedIn(files)) {
     // A file that is there is judged itself: it may be damaged, or another log by now.
-    if (existsSync(file) || origins.has(originOf(listed.log))) continue;
+    if (isThere(file) || origins.has(originOf(listed.log))) continue;
     gone.set(listed.log, { file, fault: unlisted(listed) });
   }
-  const root = placeOf(folder);
+  const root = realOf(folder);
   for (const known of memory?.list() ?? []) {
     const { log, path } = known;
-    if (!path.startsWith(root + sep) || existsSync(path)) continue;
+    if (!path.startsWith(root + sep) || isThere(path)) continue;
     if (gone.has(log) || origins.has(originOf(log))) continue;
     gone.set(log, { file: join(folder, path.slice(root.length + 1)), fault: forgotten(known) });
   }
@@ -82,17 +84,20 @@ function forgotten({ size, time, by }: KnownHead): EvidenceFault {
   };
 }
 
-/** The real path of what may not be there. */
-export function placeOf(file: string): string {
-  const path = resolve(file);
+/** The real path of a folder, or where it was. */
+function realOf(folder: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync(folder);
   } catch {
-    // Its folder may be there, by another name.
+    return placeOf(folder);
   }
+}
+
+/** Whether a file is there, or may be: where that can't be seen, nothing is called missing. */
+function isThere(path: string): boolean {
   try {
-    return join(realpathSync(dirname(path)), basename(path));
-  } catch {
-    return path;
+    return statSync(path).isFile();
+  } catch (error) {
+    return !['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
   }
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { createHash } from 'node:crypto';
 import { isJsonObject, parseRecord, type TranscriptRecord } from '../transcript/index.ts';
 
 /** A log, by its first record. */
@@ -37,4 +38,9 @@ const PREFIX = 'hashtape/';
 /** What checkpoints call a log. */
 export function originOf(id: string): string {
   return `${PREFIX}${id}`;
+}
+
+/** The id of the audit log at a path: its format has no room for one. */
+export function auditId(path: string): string {
+  return createHash('sha256').update(`audit log at ${path}`).digest('hex');
 }

@@ -17,6 +17,7 @@ import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
 import { AttestedStore, type Attesting, type Begun } from './attested-store.ts';
 import { anchorsPath } from './anchors.ts';
+import { lookUp } from './catalog.ts';
 import { checkpointPath, readCheckpoints } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
 import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
@@ -40,6 +41,7 @@ export async function createAttested(
     const real = realPath(pathText(path));
     setAside(checkpointPath(real), store.location);
     setAside(anchorsPath(real), store.location);
+    setAside(`${real}.open`, store.location);
     attesting.memory?.leave(real);
     return new AttestedStore(store, real, attesting);
   });
@@ -121,11 +123,12 @@ async function compared(
 ): Promise<Begun | undefined> {
   const path = realPath(location);
   const stored = readCheckpoints(path);
+  const listed = await lookUp()(path);
   const log = new Log(memory, path);
-  wantRoots(log.roots, { stored });
+  wantRoots(log.roots, { stored, listed });
   await readAll(records, log, accept);
   const { roots, identity, known } = log;
-  const fault = compare(roots, { id: identity?.id ?? null, stored, known });
+  const fault = compare(roots, { id: identity?.id ?? null, stored, known, listed });
   if (fault !== undefined) throw refused(location, fault);
   const unfit = stored?.damage ?? stored?.problem;
   if (unfit !== undefined) throw damaged(location, unfit);

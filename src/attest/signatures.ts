@@ -6,6 +6,7 @@
 import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import {
   checkNote,
+  encodeNote,
   type Checkpoint,
   type Note,
   type NoteSignature,
@@ -36,7 +37,12 @@ export async function checkSignatures(
 ): Promise<Signatures> {
   const signed: Signed[] = [];
   const unknown = new Set<string>();
+  const seen = new Set<string>();
   for (const stored of file.checkpoints) {
+    // The same again shows nothing more, and a signature takes its time.
+    const text = encodeNote(stored.note);
+    if (seen.has(text)) continue;
+    seen.add(text);
     const { verified, unknown: others, wrong } = await checkNote(stored.note, keys, nodeEd25519);
     const forged = wrong[0] ?? (await altered(stored.note, others, keys));
     if (forged !== undefined)

@@ -3,12 +3,13 @@
  *
  * @module
  */
-import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { type EvidenceFault } from '../attest/compare.ts';
 import { type Covered, type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
 import { type HeadMemory, type KnownHead } from '../attest/head-memory.ts';
+import { auditId } from '../attest/log-identity.ts';
 import { parseEntry } from '../computer/audit-entry.ts';
 import { type AuditVerdict } from '../computer/audit-verdict.ts';
 import { realPath } from '../store/place.ts';
@@ -30,17 +31,25 @@ export interface ExaminedAudit extends Omit<AuditVerdict, 'fault'> {
   readonly notices: readonly string[];
 }
 
-/** Compares an audit log with what was remembered of this place, and remembers it. */
+/**
+ * Compares an audit log with what was remembered of this place, and remembers it.
+ *
+ * @param displaced what says that a transcript was here.
+ */
 export async function examineAudit(
   file: string,
   verdict: AuditVerdict,
   { memory, required = [] }: Knowledge,
+  displaced?: EvidenceFault,
 ): Promise<ExaminedAudit> {
+  if (displaced !== undefined) {
+    return faulty(verdict, { entry: 1, reason: 'diverged', detail: displaced.detail });
+  }
   const path = regularPath(file);
   if (memory === undefined || path === undefined || !holdsToItsEnd(verdict)) {
     return bare(verdict, []);
   }
-  const log = createHash('sha256').update(`audit log at ${path}`).digest('hex');
+  const log = auditId(path);
   const recalled = memory.recall(log);
   if (recalled !== null && 'problem' in recalled) return bare(verdict, [recalled.problem]);
   const fault =

@@ -77,7 +77,9 @@ async function checkpoint(file: string, flags: Flags, io: Io): Promise<ExitStatu
   const path = realPath(file);
   const note = await alone(path, () => signed(path, text, signer));
   const [, size = ''] = text.split('\n');
-  io.out.line(`${oneLine(file)}  checkpoint of ${size} records, by ${signer.verifier.name}`);
+  io.out.line(
+    `${oneLine(file)}  checkpoint of ${size} records, by ${oneLine(signer.verifier.name)}`,
+  );
   if (flags.git === true) await toGit(path, note, io);
   for (const copy of flags.copy) toFile(path, copy, note, io);
   return (await askOthers(path, note, flags, io)) ? 0 : 1;

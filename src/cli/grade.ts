@@ -8,13 +8,14 @@ import { isCatalog } from '../attest/catalog.ts';
 import { Examination, type Examined, type Knowledge } from '../attest/examine.ts';
 import { goneAt, goneFrom, type Gone } from '../attest/gone.ts';
 import { createAuditVerifier } from '../computer/audit-verify.ts';
+import { StoreError } from '../store/index.ts';
 import { createVerifier, GENESIS, type VerifyOptions } from '../transcript/index.ts';
 import { examineAudit, type ExaminedAudit } from './audit-evidence.ts';
 import { disclosuresOf, type Disclosures } from './disclosures.ts';
 import { progressOf, type Output } from './io.ts';
 import { type Target } from './targets.ts';
 import { judge, plainly } from './verdict.ts';
-import { oneLine } from './words.ts';
+import { oneLine, problemOf } from './words.ts';
 
 /** What was found about a file, or why it couldn't be graded. */
 export type Result = { readonly file: string; readonly opened?: Disclosures | undefined } & (
@@ -24,6 +25,23 @@ export type Result = { readonly file: string; readonly opened?: Disclosures | un
 
 /** Verifies a file, or says that it is missing. */
 export async function grade(
+  target: Target,
+  wanted: VerifyOptions,
+  knowledge: Knowledge,
+  err: Output,
+): Promise<Result> {
+  try {
+    return await graded(target, wanted, knowledge, err);
+  } catch (error) {
+    // What lies around one file must not keep others from being verified.
+    const isTheWorld =
+      error instanceof Error && ('syscall' in error || error instanceof StoreError);
+    if (!isTheWorld) throw error;
+    return { file: target.file, problem: problemOf(error) };
+  }
+}
+
+async function graded(
   { file, problem }: Target,
   wanted: VerifyOptions,
   knowledge: Knowledge,
@@ -48,7 +66,8 @@ export async function grade(
   progress.done();
   if (judged.problem !== undefined) return { file, problem: judged.problem };
   const { verdict } = judged;
-  if ('log' in verdict) return { file, verdict: await examineAudit(file, verdict, knowledge) };
+  if ('log' in verdict)
+    return { file, verdict: await examineAudit(file, verdict, knowledge, examination.displaced) };
   const opened = await disclosuresOf(file, judged);
   return { file, verdict: await examination.end(verdict), opened };
 }

@@ -5,8 +5,8 @@
  */
 import { resolve, sep } from 'node:path';
 import { type Command } from 'commander';
-import { noteRemoval } from '../attest/catalog.ts';
-import { placeOf } from '../attest/gone.ts';
+import { noteRemoval } from '../attest/catalog-notes.ts';
+import { placeOf } from '../attest/place-of.ts';
 import { HeadMemory, type KnownHead } from '../attest/head-memory.ts';
 import { readKeyring } from '../attest/key-file.ts';
 import { originOf } from '../attest/log-identity.ts';

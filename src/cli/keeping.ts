@@ -5,8 +5,13 @@
  */
 import { appendFileSync } from 'node:fs';
 import { anchorsPath } from '../attest/anchors.ts';
-import { type AttestedState, type Attesting } from '../attest/attested-store.ts';
-import { catalogPath, noteRun } from '../attest/catalog.ts';
+import {
+  type AttestedState,
+  type AttestedStore,
+  type Attesting,
+} from '../attest/attested-store.ts';
+import { catalogPath } from '../attest/catalog.ts';
+import { noteRun } from '../attest/catalog-notes.ts';
 import { checkpointPath } from '../attest/checkpoint-file.ts';
 import { HeadMemory } from '../attest/head-memory.ts';
 import { openKeyring } from '../attest/key-file.ts';
@@ -27,6 +32,7 @@ export class Keeping {
   readonly #attesting: Attesting;
   #last: AttestedState | undefined;
   #isListed = true;
+  #store: AttestedStore | undefined;
 
   private constructor(io: Io, signer: SignerKey | undefined) {
     this.#io = io;
@@ -52,14 +58,16 @@ export class Keeping {
   }
 
   /** Starts a transcript; throws as `createTranscript` does. */
-  create(path: string): Promise<TranscriptStore> {
-    return createAttested(path, this.#attesting);
+  async create(path: string): Promise<TranscriptStore> {
+    this.#store = await createAttested(path, this.#attesting);
+    return this.#store;
   }
 
   /** Opens one to go on with; throws as `openTranscript` does. */
-  open(path: string, accept: OpenOptions['accept']): Promise<TranscriptStore> {
+  async open(path: string, accept: OpenOptions['accept']): Promise<TranscriptStore> {
     const options = accept === undefined ? {} : { accept };
-    return openAttested(path, this.#attesting, { ...options, recover: true });
+    this.#store = await openAttested(path, this.#attesting, { ...options, recover: true });
+    return this.#store;
   }
 
   /** Remembers an audit log as it is now; what can't be remembered is said by a later verify. */
@@ -75,7 +83,8 @@ export class Keeping {
     if (last === undefined) return;
     const { identity, size, head } = last;
     const { signer } = this.#attesting;
-    const by = signer === undefined ? 'unsigned' : `signed by ${signer.verifier.name}`;
+    const isSigned = signer !== undefined && this.#store?.signed === size;
+    const by = isSigned ? `signed by ${oneLine(signer.verifier.name)}` : 'unsigned';
     const { err, env } = this.#io;
     // A terminal's scrollback or a job's log is a copy that no later edit of the file reaches: verify --count --head.
     err.line(`${err.style('quiet', 'evidence ')} ${originOf(identity.id)} ${size} ${head} ${by}`);
@@ -111,7 +120,7 @@ export class Keeping {
       ['key', by],
     ];
     const table = rows
-      .map(([name, value]) => `| ${name} | \`${oneLine(value ?? '')}\` |`)
+      .map(([name, value]) => `| ${name} | \`${oneLine(value ?? '').replaceAll('`', "'")}\` |`)
       .join('\n');
     try {
       appendFileSync(summary, `### hashtape\n\n| | |\n| --- | --- |\n${table}\n\n`);

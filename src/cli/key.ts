@@ -60,9 +60,9 @@ async function show(config: string, io: Io): Promise<void> {
     throw new CommandError('there is no key yet: the first run makes one, or `hashtape key new`');
   }
   const [current, ...earlier] = ring.known.map(encodeVerifierKey);
-  io.out.line(current);
+  io.out.line(oneLine(current ?? ''));
   // Not on stdout: what is there is one key, for --key.
-  for (const vkey of earlier) io.err.line(`before: ${vkey}`);
+  for (const vkey of earlier) io.err.line(`before: ${oneLine(vkey)}`);
   io.err.line(`the secret key is in ${oneLine(keyPath(config))}`);
 }
 

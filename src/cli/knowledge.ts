@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
+import { bytesIfThere } from '../attest/atomic-file.ts';
 import { lookUp } from '../attest/catalog.ts';
 import { readTrustStore } from '../attest/certificate.ts';
 import { type Level } from '../attest/coverage.ts';
@@ -20,7 +20,7 @@ import {
   type Policy,
   type VerifierKey,
 } from '../evidence/index.ts';
-import { type Io } from './io.ts';
+import { CommandError, type Io } from './io.ts';
 import { problemOf } from './words.ts';
 
 /** What options say is known. */
@@ -65,7 +65,7 @@ export async function knowledgeOf(io: Io, flags: KnowledgeFlags = {}): Promise<K
 /** A policy file on the command line. */
 export function policyIn(path: string): Policy {
   try {
-    return parsePolicy(readFileSync(path));
+    return parsePolicy(plainFile(path));
   } catch (error) {
     throw new InvalidArgumentError(`${problemOf(error)}.`);
   }
@@ -74,7 +74,7 @@ export function policyIn(path: string): Policy {
 /** Certificates on the command line. */
 export function textOf(path: string): string {
   try {
-    const text = readFileSync(path, 'utf8');
+    const text = plainFile(path).toString();
     readTrustStore(text);
     return text;
   } catch (error) {
@@ -82,8 +82,20 @@ export function textOf(path: string): string {
   }
 }
 
+function plainFile(path: string): Buffer {
+  const bytes = bytesIfThere(path);
+  if (bytes === null) throw new Error('there is no such file');
+  return bytes;
+}
+
 /** A key on the command line. */
 export function trustedKey(text: string, list: readonly VerifierKey[]): readonly VerifierKey[] {
+  // What commander says of a wrong argument repeats it.
+  if (text.includes('PRIVATE+KEY')) {
+    throw new CommandError(
+      '--key: this is a secret key, which nobody else should see; give what `hashtape key show` prints',
+    );
+  }
   try {
     return [...list, parseVerifierKey(text)];
   } catch (error) {

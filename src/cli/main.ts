@@ -141,7 +141,15 @@ function failed(error: unknown): number {
   const message =
     error instanceof CommandError
       ? harmless(error.message)
-      : `unexpected: ${problemOf(error)}. This is a fault of hashtape; please report it`;
+      : isTheWorld(error)
+        ? problemOf(error)
+        : `unexpected: ${problemOf(error)}. This is a fault of hashtape; please report it`;
   io.err.line(`hashtape: ${message}`);
   return 2;
+}
+
+/** Whether the file system, a store or a file that isn't what it should be is to blame, as far as the error says. */
+function isTheWorld(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return 'syscall' in error || ['StoreError', 'EvidenceError'].includes(error.name);
 }

@@ -63,7 +63,7 @@ async function show(file: string, { full, ...wanted }: Flags, io: Io): Promise<E
   if (problem !== undefined) throw new CommandError(`${oneLine(file)}: ${oneLine(problem)}`);
   const [intact, bad] = [`${out.style('good', 'intact')} `, `${out.style('bad', 'FAULT')}  `];
   if ('log' in chain) {
-    const verdict = await examineAudit(file, chain, knowledge);
+    const verdict = await examineAudit(file, chain, knowledge, examination.displaced);
     out.line(verdict.ok ? intact + auditStanding(verdict, out.style) : bad + auditFault(verdict));
     return verdict.ok ? 0 : 1;
   }

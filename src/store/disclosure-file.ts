@@ -4,7 +4,7 @@
  * @module
  */
 import { constants, rmSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { NOTHING_OPEN, parseOpenFile, type OpenFile } from '../evidence/open-file.ts';
 import { AppendFile } from './append-file.ts';
@@ -24,8 +24,13 @@ const SUFFIX = '.open';
 export async function readDisclosures(path: string | URL): Promise<OpenFile> {
   const location = pathText(path) + SUFFIX;
   try {
+    const file = realPath(pathText(path)) + SUFFIX;
+    // A pipe would be waited for.
+    if (!(await stat(file)).isFile()) {
+      throw new StoreError('failed', `${location}: it is no plain file; move it away`);
+    }
     // A character a byte: a good file is ASCII, and no byte of a bad one may be lost.
-    return parseOpenFile(await readFile(realPath(pathText(path)) + SUFFIX, 'latin1'));
+    return parseOpenFile(await readFile(file, 'latin1'));
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return NOTHING_OPEN;
     throw readError(location, error);

@@ -13,6 +13,7 @@ import {
   linkSync,
   readFileSync,
   rmSync,
+  statSync,
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -100,7 +101,8 @@ function place(draft: string, lockPath: string): void {
 /** The lock's text, or null if it is gone. */
 function readLock(lockPath: string): string | null {
   try {
-    return readFileSync(lockPath, 'utf8');
+    // Only a plain file is a lock; a pipe would be waited for.
+    return statSync(lockPath).isFile() ? readFileSync(lockPath, 'utf8') : '';
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw lockFailure(lockPath, error);

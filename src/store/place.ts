@@ -30,9 +30,10 @@ export function realPath(path: string): string {
 /**
  * Creates the folders that a new file needs.
  *
+ * @param mode who may do what in them: the bits of mkdir(2).
  * @returns the folders whose entries are new once the file is there: those to make durable, deepest first.
  */
-export function createParents(path: string): readonly string[] {
+export function createParents(path: string, mode = 0o777): readonly string[] {
   const changed = [dirname(resolve(path))];
   // One by one: Node's own recursive mkdir never ends below /proc (seen with 20.20).
   const missing: string[] = [];
@@ -41,7 +42,7 @@ export function createParents(path: string): readonly string[] {
     folder = dirname(folder);
     changed.push(folder);
   }
-  for (const folder of missing.toReversed()) makeFolder(folder);
+  for (const folder of missing.toReversed()) makeFolder(folder, mode);
   return changed;
 }
 
@@ -54,9 +55,9 @@ function isFolder(path: string): boolean {
 }
 
 /** Another process may have made it meanwhile. */
-function makeFolder(folder: string): void {
+function makeFolder(folder: string, mode: number): void {
   try {
-    mkdirSync(folder);
+    mkdirSync(folder, mode);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST' || !statSync(folder).isDirectory()) throw error;
   }

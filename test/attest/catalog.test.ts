@@ -17,14 +17,8 @@ import {
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Attesting } from '../../src/attest/attested-store.ts';
-import {
-  catalogPath,
-  isCatalog,
-  lookUp,
-  noteRemoval,
-  noteRun,
-  readCatalog,
-} from '../../src/attest/catalog.ts';
+import { catalogPath, isCatalog, lookUp, readCatalog } from '../../src/attest/catalog.ts';
+import { noteRemoval, noteRun } from '../../src/attest/catalog-notes.ts';
 import { checkpointPath } from '../../src/attest/checkpoint-file.ts';
 import { type Knowledge } from '../../src/attest/examine.ts';
 import { goneAt, goneFrom, type Gone } from '../../src/attest/gone.ts';
@@ -267,7 +261,7 @@ describe('many processes', () => {
     const names = {
       'head-memory.js': '{ HeadMemory }',
       'open.js': '{ createAttested }',
-      'catalog.js': '{ noteRun }',
+      'catalog-notes.js': '{ noteRun }',
     };
     const act = (number: number): string => `
       const memory = new HeadMemory(${JSON.stringify(state)});

@@ -65,7 +65,7 @@ describe('while a process writes', () => {
     const names = {
       'head-memory.js': '{ HeadMemory }',
       'open.js': '{ createAttested }',
-      'catalog.js': '{ noteRun }',
+      'catalog-notes.js': '{ noteRun }',
       'key-file.js': '{ openKeyring }',
     };
     const config = newPath('config');

@@ -16,6 +16,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -333,6 +334,85 @@ const CAUGHT: readonly Attack[] = [
     },
     args: ['runs/a.jsonl'],
     says: /record 5 \(line 6\): diverged: .* and was sealed with them; it has 6/,
+  },
+  {
+    name: 'put a link to another run in the place of one',
+    act: () => {
+      remove('a.jsonl', 'a.jsonl.checkpoint');
+      symlinkSync('b.jsonl', at('a.jsonl'));
+    },
+    args: ['runs/a.jsonl'],
+    says: 'diverged',
+  },
+  {
+    name: 'put a folder in the place of a run',
+    act: () => {
+      remove('a.jsonl', 'a.jsonl.checkpoint');
+      mkdirSync(at('a.jsonl'));
+    },
+    args: ['runs', '--allow-open'],
+    says: /FAULT {2}runs\/a\.jsonl {2}missing: /,
+  },
+  {
+    name: 'put an audit log in the place of a run',
+    act: () => {
+      cpSync(
+        fileURLToPath(new URL('../testdata/seeds/audit_valid.jsonl', import.meta.url)),
+        at('a.jsonl'),
+      );
+    },
+    args: ['runs/a.jsonl'],
+    says: /diverged: there was a transcript here, by the catalogue, and it is none/,
+  },
+  {
+    name: 'shrink and rename, for a stranger who has the catalogue',
+    act: () => {
+      cut('a.jsonl', 4);
+      renameSync(at('a.jsonl'), at('z.jsonl'));
+      remove('a.jsonl.checkpoint');
+    },
+    who: 'stranger',
+    args: ['runs/z.jsonl', '--allow-open'],
+    says: /rolled_back: the catalogue of its folder states 5 records, and it has 4/,
+  },
+  {
+    name: 'shrink and resume by a stranger who has the catalogue: refused',
+    act: async () => {
+      cut('a.jsonl', 2);
+      remove('a.jsonl.checkpoint');
+      const more = ['--max-steps', '9', '--allow', 'budget'];
+      const resumed = await by('mallory', ['resume', 'runs/a.jsonl', ...MODEL, ...more]);
+      expect(resumed).toMatchObject({ status: 2, stderr: expect.stringContaining('rolled_back') });
+    },
+    args: ['runs/a.jsonl', '--allow-open'],
+    says: 'rolled_back',
+  },
+  {
+    name: 'anchor it in a file that nobody known signed',
+    act: async () => {
+      remove(...CATALOG);
+      rmSync(at('a.jsonl.checkpoint'));
+      await by('mallory', ['checkpoint', 'runs/a.jsonl', '--copy', 'elsewhere']);
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl', '--require', 'anchored'],
+    says: 'not_covered',
+  },
+  {
+    name: 'settings of a repository that hide its notes, or run a program',
+    act: async () => {
+      git('init', '-q');
+      git('commit', '-q', '--allow-empty', '-m', 'begin');
+      await by('owner', ['checkpoint', 'runs/a.jsonl', '--git'], GIT);
+      cut('a.jsonl', 4);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+      git('config', 'grep.lineNumber', 'true');
+      git('config', 'core.fsmonitor', 'touch PWNED');
+      writeFileSync(join(world, '.gitattributes'), '* -diff\n');
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl', '--allow-open'],
+    says: /rolled_back: the git note on commit/,
   },
   {
     name: 'replay an old checkpoint',
