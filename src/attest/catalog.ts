@@ -8,6 +8,8 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readRecords } from '../store/read.ts';
+import { messageOf } from '../store/store-errors.ts';
+import { StoreError } from '../store/store.ts';
 import { isJsonObject, type JsonObject, type TranscriptRecord } from '../transcript/index.ts';
 
 /** What a catalogue says last of a file. */
@@ -38,25 +40,39 @@ export function isCatalog(file: string): boolean {
 
 /** What a catalogue says of each file; null if there is none. Call it only for one that was verified, or say so. */
 export async function readCatalog(path: string): Promise<ReadonlyMap<string, Listed> | null> {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return null;
   // A pipe would be waited for.
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null;
+  if (!stat.isFile()) throw new StoreError('failed', `${path}: it is no plain file`);
   const files = new Map<string, Listed>();
   for await (const record of readRecords(path)) take(files, record);
   return files;
 }
 
 /** What a folder's catalogue says of the file at a path, or else of the log with this id. */
-export type LookUp = (path: string, id?: string) => Promise<Listed | null>;
+export type LookUp = (
+  path: string,
+  id?: string,
+) => Promise<Listed | null | { readonly problem: string }>;
 
-/** Looks files up in the catalogues of their folders, each of which is read once. A broken one says nothing. */
+/** Looks files up in the catalogues of their folders, each of which is read once. */
 export function lookUp(): LookUp {
-  const catalogs = new Map<string, Promise<ReadonlyMap<string, Listed> | null>>();
+  const catalogs = new Map<string, ReturnType<typeof readCatalog>>();
   return async (path, id) => {
     const catalog = catalogPath(path);
-    const read = catalogs.get(catalog) ?? readCatalog(catalog).catch(() => null);
+    const read = catalogs.get(catalog) ?? readCatalog(catalog);
     catalogs.set(catalog, read);
-    return listedAs(await read, basename(path), id);
+    try {
+      return listedAs(await read, basename(path), id);
+    } catch (error) {
+      return { problem: `the catalogue of its folder can't be read: ${messageOf(error)}` };
+    }
   };
+}
+
+/** What a look-up found, if it found something. */
+export function listedIn(found: Awaited<ReturnType<LookUp>> | undefined): Listed | null {
+  return found && 'log' in found ? found : null;
 }
 
 /** By name, or by log: a run that was renamed is still the same. */

@@ -12,7 +12,7 @@ import { readRecords } from '../store/read.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type Fault, type Verdict } from '../transcript/index.ts';
 import { findAnchors, type AnchorKnowledge, type Anchors } from './anchors.ts';
-import { type LookUp } from './catalog.ts';
+import { listedIn, type LookUp } from './catalog.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault, type EvidenceReason } from './compare.ts';
 import { coverageOf, uncovered, type Covered, type Level } from './coverage.ts';
@@ -81,15 +81,18 @@ export class Examination {
     const path = regularPath(file);
     if (path === undefined) return new Examination(knowledge, NOTHING);
     const identity = await identityIn(path);
-    return new Examination(knowledge, {
+    // By a link's own name: it may lead to a run in the place of another.
+    const listed = await knowledge.listed?.(placeOf(file), identity?.id);
+    const examination = new Examination(knowledge, {
       path,
       identity,
       stored: readCheckpoints(path),
-      // By a link's own name: it may lead to a run in the place of another.
-      listed: (await knowledge.listed?.(placeOf(file), identity?.id)) ?? null,
+      listed: listedIn(listed),
       found:
         identity === null ? NO_ANCHORS : await findAnchors(path, originOf(identity.id), knowledge),
     });
+    if (listed && 'problem' in listed) examination.#notices.push(listed.problem);
+    return examination;
   }
 
   /** Takes the next record that holds. */

@@ -17,7 +17,7 @@ import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
 import { AttestedStore, type Attesting, type Begun } from './attested-store.ts';
 import { anchorsPath } from './anchors.ts';
-import { lookUp } from './catalog.ts';
+import { listedIn, lookUp } from './catalog.ts';
 import { checkpointPath, readCheckpoints } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
 import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
@@ -123,7 +123,7 @@ async function compared(
 ): Promise<Begun | undefined> {
   const path = realPath(location);
   const stored = readCheckpoints(path);
-  const listed = await lookUp()(path);
+  const listed = listedIn(await lookUp()(path));
   const log = new Log(memory, path);
   wantRoots(log.roots, { stored, listed });
   await readAll(records, log, accept);

@@ -13,7 +13,7 @@ import { originOf } from '../attest/log-identity.ts';
 import { placesIn } from '../attest/places.ts';
 import { timeWords } from './evidence-words.ts';
 import { CommandError, type Io } from './io.ts';
-import { count, harmlessJson, oneLine } from './words.ts';
+import { count, harmlessJson, oneLine, problemOf } from './words.ts';
 
 const HELP = `
 Whenever a run is written, or a transcript verified, its size and Merkle root are
@@ -93,5 +93,10 @@ function rememberedAt(memory: HeadMemory, path: string): readonly string[] {
 
 async function unlist(path: string, memory: HeadMemory, io: Io): Promise<boolean> {
   const ring = await readKeyring(placesIn(io.env).config).catch(() => null);
-  return noteRemoval(path, { signer: ring?.signer, memory });
+  try {
+    return await noteRemoval(path, { signer: ring?.signer, memory });
+  } catch (error) {
+    io.err.line(`the catalogue of its folder could not be changed: ${problemOf(error)}`);
+    return false;
+  }
 }
