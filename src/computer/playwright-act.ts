@@ -114,12 +114,40 @@ async function perform(target: Target, action: ElementAction): Promise<ActResult
 async function click(target: Target, kind: 'click' | 'double_click'): Promise<ActResult> {
   const { node, words } = target;
   if (target.kind === 'option' && (await isListed(target))) return chooseItself(target);
+  await node.evaluate(stillness, target.limits.actionMs * STILL_SHARE).catch(() => undefined);
   if (kind === 'click') {
     await node.click(within(target));
     return did(`clicked ${words}`);
   }
   await node.dblclick(within(target));
   return did(`double-clicked ${words}`);
+}
+
+/** So much of an action's time may be spent waiting for an element to stand still. */
+const STILL_SHARE = 0.5;
+
+/**
+ * Runs in the page: waits until an element has stood still for a while, or the time is over. Playwright looks at two
+ * frames only, and an element that is pushed away between press and release isn't clicked, though nothing says so.
+ */
+function stillness(element: Element, limitMs: number): Promise<void> {
+  const [stepMs, steps] = [50, 4];
+  const place = (): string => {
+    const { x, y } = element.getBoundingClientRect();
+    return `${x} ${y}`;
+  };
+  return new Promise((resolve) => {
+    let [last, same, spentMs] = [place(), 0, 0];
+    const look = (): void => {
+      const now = place();
+      same = now === last ? same + 1 : 0;
+      last = now;
+      spentMs += stepMs;
+      if (same >= steps || spentMs >= limitMs) resolve();
+      else setTimeout(look, stepMs);
+    };
+    setTimeout(look, stepMs);
+  });
 }
 
 async function type(
