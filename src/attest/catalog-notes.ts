@@ -12,6 +12,7 @@ import { inTurn } from './atomic-file.ts';
 import { type AttestedState, type AttestedStore, type Attesting } from './attested-store.ts';
 import { catalogPath, readCatalog } from './catalog.ts';
 import { createAttested, openAttested } from './open.ts';
+import { placeOf } from './place-of.ts';
 
 /** Notes in its folder's catalogue that a log was begun, or how it stands when it is closed. */
 export async function noteRun(state: AttestedState, attesting: Attesting): Promise<void> {
@@ -19,6 +20,11 @@ export async function noteRun(state: AttestedState, attesting: Attesting): Promi
   const run = { file: basename(path), log: identity.id };
   const payload = closed ? { ...run, end: { size, root, sealed } } : run;
   await note(catalogPath(path), { kind: 'run', payload }, attesting);
+}
+
+/** Notes, before a new log is begun at a path, that the one that was listed there is gone. */
+export async function noteReplaced(file: string, attesting: Attesting): Promise<void> {
+  if (!existsSync(file)) await noteRemoval(placeOf(file), attesting);
 }
 
 /** Notes that a file is gone, or another now, because somebody wanted that. False if it isn't in the catalogue. */

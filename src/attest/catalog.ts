@@ -23,7 +23,7 @@ export interface Listed {
   /** How it stood when its writer closed it; absent if that was never said. */
   readonly end?: { readonly size: number; readonly root: string; readonly sealed: boolean };
   /** The log that was written to this file before this one. */
-  readonly before?: Listed;
+  readonly before?: Pick<Listed, 'log' | 'at'>;
 }
 
 const NAME = 'hashtape-catalog.jsonl';
@@ -45,7 +45,8 @@ export async function readCatalog(path: string): Promise<ReadonlyMap<string, Lis
   // A pipe would be waited for.
   if (!stat.isFile()) throw new StoreError('failed', `${path}: it is no plain file`);
   const files = new Map<string, Listed>();
-  for await (const record of readRecords(path)) take(files, record);
+  const removed = new Map<string, Listed>();
+  for await (const record of readRecords(path)) take(files, removed, record);
   return files;
 }
 
@@ -76,31 +77,39 @@ export function listedIn(found: Awaited<ReturnType<LookUp>> | undefined): Listed
 }
 
 /** By name, or by log: a run that was renamed is still the same. */
-export function listedAs(
+function listedAs(
   catalog: ReadonlyMap<string, Listed> | null,
   name: string,
   id: string | undefined,
 ): Listed | null {
-  const all = [...(catalog?.values() ?? [])];
-  return catalog?.get(name) ?? all.find(({ log }) => log === id) ?? null;
+  const named = catalog?.get(name);
+  if (named !== undefined || id === undefined) return named ?? null;
+  return [...(catalog?.values() ?? [])].find(({ log }) => log === id) ?? null;
 }
 
-function take(files: Map<string, Listed>, { kind, payload }: TranscriptRecord): void {
+function take(
+  files: Map<string, Listed>,
+  removed: Map<string, Listed>,
+  { kind, payload }: TranscriptRecord,
+): void {
   if (!isJsonObject(payload)) return;
   const { file, log, at } = payload;
   if (typeof file !== 'string' || typeof log !== 'string' || typeof at !== 'string') return;
   const last = files.get(file);
   // Another log may have been begun there meanwhile.
-  if (kind === 'removed' && last?.log === log) files.delete(file);
+  if (kind === 'removed' && last?.log === log) {
+    files.delete(file);
+    removed.set(file, last);
+  }
   if (kind !== 'run') return;
-  const before = last?.log === log ? last.before : last;
-  files.set(file, {
-    file,
-    log,
-    at,
-    ...endIn(payload),
-    ...(before === undefined ? {} : { before }),
-  });
+  const before = beforeIn(last ?? removed.get(file), log);
+  files.set(file, { file, log, at, ...endIn(payload), ...before });
+}
+
+function beforeIn(last: Listed | undefined, log: string): Pick<Listed, 'before'> {
+  if (last === undefined) return {};
+  if (last.log !== log) return { before: { log: last.log, at: last.at } };
+  return last.before === undefined ? {} : { before: last.before };
 }
 
 function endIn({ end }: JsonObject): Pick<Listed, 'end'> {

@@ -168,7 +168,7 @@ export class Examination {
     const known = this.#known;
     try {
       // Else a loss of power could take from the log what is remembered of it.
-      await syncFile(path);
+      if (known === null || known.size < count) await syncFile(path);
       const { root } = this.#roots;
       const seen = { log: identity.id, size: count, root, sealed, path, by: 'verifier' as const };
       if (await memory.remember(seen, known)) return true;

@@ -17,11 +17,12 @@ import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
 import { AttestedStore, type Attesting, type Begun } from './attested-store.ts';
 import { anchorsPath } from './anchors.ts';
-import { listedIn, lookUp } from './catalog.ts';
+import { isCatalog, listedIn, lookUp, type Listed } from './catalog.ts';
 import { checkpointPath, readCheckpoints } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
 import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { identityOf, type LogIdentity } from './log-identity.ts';
+import { placeOf } from './place-of.ts';
 import { Roots } from './roots.ts';
 
 /**
@@ -36,15 +37,24 @@ export async function createAttested(
   options: FileOptions = {},
 ): Promise<AttestedStore> {
   refuseUnsynced(options);
+  const location = pathText(path);
+  // Before there is a file: one that a crash leaves empty would seem to be what is left of the other log.
+  const isFree = !existsSync(location);
+  if (isFree) leaveOther(placeOf(location), location, attesting);
   const store = await createTranscript(path, options);
   return orClosed(store, async () => {
-    const real = realPath(pathText(path));
-    setAside(checkpointPath(real), store.location);
-    setAside(anchorsPath(real), store.location);
-    setAside(`${real}.open`, store.location);
-    attesting.memory?.leave(real);
+    const real = realPath(location);
+    if (!isFree) leaveOther(real, location, attesting);
     return new AttestedStore(store, real, attesting);
   });
+}
+
+/** Takes leave of another log that was at a path: what was said of it would be wrong of a new one. */
+function leaveOther(path: string, location: string, { memory }: Attesting): void {
+  for (const beside of [checkpointPath(path), anchorsPath(path), `${path}.open`]) {
+    setAside(beside, location);
+  }
+  memory?.leave(path);
 }
 
 /**
@@ -82,7 +92,7 @@ async function orClosed<T>(store: TranscriptStore, make: () => Promise<T>): Prom
   }
 }
 
-/** Whoever wrote to the transcript holds its lock, so nobody is writing these. */
+/** Keeps a file under another name. Whoever wrote it held the transcript's lock, or its log is gone. */
 function setAside(path: string, location: string): void {
   if (!existsSync(path)) return;
   let k = 1;
@@ -118,12 +128,12 @@ function refuseUnsynced({ durability }: FileOptions): void {
 async function compared(
   records: AsyncIterable<TranscriptRecord>,
   location: string,
-  { memory }: Attesting,
+  { memory, onProblem }: Attesting,
   accept: OpenOptions['accept'],
 ): Promise<Begun | undefined> {
   const path = realPath(location);
   const stored = readCheckpoints(path);
-  const listed = listedIn(await lookUp()(path));
+  const listed = await listedFor(path, (problem) => onProblem?.(`${location}: ${problem}`));
   const log = new Log(memory, path);
   wantRoots(log.roots, { stored, listed });
   await readAll(records, log, accept);
@@ -134,6 +144,16 @@ async function compared(
   if (unfit !== undefined) throw damaged(location, unfit);
   if (identity === undefined) return undefined;
   return { identity, roots, known, signed: stored?.checkpoints.at(-1)?.checkpoint.size ?? 0 };
+}
+
+/** What the folder's catalogue says of the log. A catalogue lists others, and would only be read once more. */
+async function listedFor(
+  path: string,
+  onProblem: (problem: string) => void,
+): Promise<Listed | null> {
+  const found = isCatalog(path) ? null : await lookUp()(path);
+  if (found !== null && 'problem' in found) onProblem(found.problem);
+  return listedIn(found);
 }
 
 /** Lets `accept` look at the records. Whoever stops looking can't end it: the rest is compared all the same. */

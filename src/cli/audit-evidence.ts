@@ -4,7 +4,6 @@
  * @module
  */
 import { createReadStream, statSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { type EvidenceFault } from '../attest/compare.ts';
 import { type Covered, type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
@@ -13,6 +12,7 @@ import { auditId } from '../attest/log-identity.ts';
 import { parseEntry } from '../computer/audit-entry.ts';
 import { type AuditVerdict } from '../computer/audit-verdict.ts';
 import { realPath } from '../store/place.ts';
+import { lines } from '../store/read.ts';
 import { problemOf } from './words.ts';
 
 /** A fault that memory shows in an audit log whose chain holds. */
@@ -107,18 +107,12 @@ async function compared(
 
 /** The digest in the entry with this number, from 1. */
 async function digestOf(path: string, number: number): Promise<string | undefined> {
-  const input = createReadStream(path);
-  try {
-    let at = 0;
-    // Entries have no raw line ends within: canonical JSON escapes them, and the chain was verified.
-    for await (const line of createInterface({ input, crlfDelay: Infinity })) {
-      at += 1;
-      if (at === number) return parseEntry(line).digest;
-    }
-    return undefined;
-  } finally {
-    input.destroy();
+  let at = 0;
+  for await (const line of lines(createReadStream(path))) {
+    at += 1;
+    if (at === number && line !== null) return parseEntry(Buffer.from(line).toString()).digest;
   }
+  return undefined;
 }
 
 async function remember(

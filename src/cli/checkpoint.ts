@@ -20,8 +20,9 @@ import { realPath } from '../store/place.ts';
 import { createVerifier } from '../transcript/index.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { askOthers, type Elsewhere } from './checkpoint-others.ts';
-import { knowledgeOf, policyIn, textOf } from './knowledge.ts';
+import { certificatesIn, knowledgeOf, policyIn } from './knowledge.ts';
 import { AUDIT_LOG, faultWords, judge, plainly } from './verdict.ts';
+import { repeated } from './options.ts';
 import { oneLine, problemOf } from './words.ts';
 
 interface Flags extends Elsewhere {
@@ -50,18 +51,14 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
   command
     .argument('<file>', 'a transcript')
     .option('--git', 'put it on the current commit as a git note')
-    .option('--copy <file>', 'add it to this file (repeatable)', add, [])
+    .option('--copy <file>', 'add it to this file (repeatable)', repeated, [])
     .option('--tsa <url>', 'have it stamped by this authority')
-    .option('--tsa-roots <file>', "the authority's certificates (PEM)", textOf)
+    .option('--tsa-roots <file>', "the authority's certificates (PEM)", certificatesIn)
     .option('--policy <file>', 'have it cosigned by the witnesses in this policy', policyIn)
     .addHelpText('after', HELP)
     .action(async (file: string, flags: Flags) => {
       exit(await checkpoint(file, flags, io));
     });
-}
-
-function add(value: string, list: readonly string[]): readonly string[] {
-  return [...list, value];
 }
 
 async function checkpoint(file: string, flags: Flags, io: Io): Promise<ExitStatus> {
@@ -106,9 +103,11 @@ async function statementOf(file: string, io: Io): Promise<string> {
 
 /** The note that states this: one that is there already, or a new one. */
 async function signed(path: string, text: string, key: SignerKey): Promise<Note> {
+  const { verifier } = key;
   const there = readCheckpoints(path)?.checkpoints.find(
     ({ note }) =>
-      note.text === text && note.signatures.some(({ name }) => name === key.verifier.name),
+      note.text === text &&
+      note.signatures.some(({ name, keyId }) => name === verifier.name && keyId === verifier.keyId),
   );
   if (there !== undefined) return there.note;
   const note = signNote({ text, signatures: [] }, key, nodeEd25519);

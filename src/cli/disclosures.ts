@@ -6,7 +6,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type Disclosed, type Revealer } from '../evidence/revealer.ts';
-import { revealerFor } from '../run/redacting.ts';
+import { revealerFor } from '../store/disclosure-file.ts';
 import { readRecords, StoreError } from '../store/index.ts';
 import { type Reason } from '../transcript/index.ts';
 import { type ExitStatus, type Style } from './io.ts';

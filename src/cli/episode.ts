@@ -26,7 +26,7 @@ import {
   type LiveFlags,
 } from './live-options.ts';
 import { priceOf, watchLive } from './live-run.ts';
-import { given } from './options.ts';
+import { given, repeated } from './options.ts';
 import { createOut } from './out.ts';
 import { quoted, report } from './report.ts';
 import { commandCheck } from './tools/shell.ts';
@@ -77,13 +77,13 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
     .option(
       '--allow-origin <origin>',
       'where it may go beside the first page (repeatable)',
-      add,
+      repeated,
       [],
     )
     .option(
       '--secret <name>',
       'let it type what the environment variable NAME holds, by that name (repeatable)',
-      add,
+      repeated,
       [],
     )
     .option('--ask', 'ask before every action');
@@ -108,10 +108,6 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
     .action(async (goal: string, flags: Flags) => {
       exit(await runEpisode(goal, flags, io));
     });
-}
-
-function add(value: string, list: readonly string[]): readonly string[] {
-  return [...list, value];
 }
 
 function address(text: string): string {

@@ -8,11 +8,10 @@ import { isCatalog } from '../attest/catalog.ts';
 import { Examination, type Examined, type Knowledge } from '../attest/examine.ts';
 import { goneAt, goneFrom, type Gone } from '../attest/gone.ts';
 import { createAuditVerifier } from '../computer/audit-verify.ts';
-import { StoreError } from '../store/index.ts';
 import { createVerifier, GENESIS, type VerifyOptions } from '../transcript/index.ts';
 import { examineAudit, type ExaminedAudit } from './audit-evidence.ts';
 import { disclosuresOf, type Disclosures } from './disclosures.ts';
-import { progressOf, type Output } from './io.ts';
+import { isTheWorld, progressOf, type Output } from './io.ts';
 import { type Target } from './targets.ts';
 import { judge, plainly } from './verdict.ts';
 import { oneLine, problemOf } from './words.ts';
@@ -34,9 +33,7 @@ export async function grade(
     return await graded(target, wanted, knowledge, err);
   } catch (error) {
     // What lies around one file must not keep others from being verified.
-    const isTheWorld =
-      error instanceof Error && ('syscall' in error || error instanceof StoreError);
-    if (!isTheWorld) throw error;
+    if (!isTheWorld(error)) throw error;
     return { file: target.file, problem: problemOf(error) };
   }
 }

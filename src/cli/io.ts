@@ -26,6 +26,15 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
+/**
+ * Whether the file system, or a file that isn't what it should be, is to blame for an error. By name: the classes are in
+ * parts that are loaded only when they are used.
+ */
+export function isTheWorld(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return 'syscall' in error || ['StoreError', 'EvidenceError'].includes(error.name);
+}
+
 /** Styles a text by what it is; leaves it as it is where no style is wanted. */
 export type Style = (look: keyof typeof FORMATS, text: string) => string;
 

@@ -11,7 +11,7 @@ import {
   type Attesting,
 } from '../attest/attested-store.ts';
 import { catalogPath } from '../attest/catalog.ts';
-import { noteRun } from '../attest/catalog-notes.ts';
+import { noteReplaced, noteRun } from '../attest/catalog-notes.ts';
 import { checkpointPath } from '../attest/checkpoint-file.ts';
 import { HeadMemory } from '../attest/head-memory.ts';
 import { openKeyring } from '../attest/key-file.ts';
@@ -59,6 +59,7 @@ export class Keeping {
 
   /** Starts a transcript; throws as `createTranscript` does. */
   async create(path: string): Promise<TranscriptStore> {
+    await this.#list((attesting) => noteReplaced(path, attesting));
     this.#store = await createAttested(path, this.#attesting);
     return this.#store;
   }
@@ -92,13 +93,18 @@ export class Keeping {
     if (summary !== '') this.#summarise(summary, last, by);
   }
 
-  async #note(state: AttestedState): Promise<void> {
+  #note(state: AttestedState): Promise<void> {
     this.#last = state;
+    return this.#list((attesting) => noteRun(state, attesting));
+  }
+
+  /** Writes to the folder's catalogue. */
+  async #list(act: (attesting: Attesting) => Promise<void>): Promise<void> {
     if (!this.#isListed) return;
     try {
       // What can't be kept of the run can't be kept of the catalogue either, and is said once.
       const { signer, memory } = this.#attesting;
-      await noteRun(state, { signer, memory });
+      await act({ signer, memory });
     } catch (error) {
       this.#isListed = false;
       this.#io.err.line(`not in the catalogue of its folder: ${problemOf(error)}`);

@@ -36,7 +36,11 @@ export function addKnowledgeOptions(command: Command): Command {
   return command
     .option('--key <vkey>', 'a key to trust beside your own (repeatable)', trustedKey, [])
     .option('--policy <file>', 'logs, witnesses and a quorum to trust (C2SP tlog-policy)', policyIn)
-    .option('--tsa-roots <file>', 'certificates of timestamp authorities to trust (PEM)', textOf);
+    .option(
+      '--tsa-roots <file>',
+      'certificates of timestamp authorities to trust (PEM)',
+      certificatesIn,
+    );
 }
 
 /** What is known here. */
@@ -72,7 +76,7 @@ export function policyIn(path: string): Policy {
 }
 
 /** Certificates on the command line. */
-export function textOf(path: string): string {
+export function certificatesIn(path: string): string {
   try {
     const text = plainFile(path).toString();
     readTrustStore(text);

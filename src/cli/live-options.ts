@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { type Budget } from '../index.ts';
 import { COMMON_SECRETS } from '../run/redact-rules.ts';
 import { BUILT_IN, type BuiltIn } from './gather-tools.ts';
-import { amount, given, wholeNumber } from './options.ts';
+import { amount, given, oneOf, repeated, wholeNumber } from './options.ts';
 
 /** Such options as commander gives them. */
 export interface LiveFlags {
@@ -47,7 +47,7 @@ export function addLiveOptions(command: Command, steps?: number): Command {
     'take this out of the transcript and keep it in FILE.open, as tools.login.arguments.password, task or answer (repeatable)',
   );
   return addKeepingOptions(addBudgetOptions(asking, steps))
-    .addOption(redact.default([], 'nothing').argParser(add))
+    .addOption(redact.default([], 'nothing').argParser(repeated))
     .option(
       '--redact-secrets',
       'the same for texts that hold a key, token or password of a common form',
@@ -100,24 +100,9 @@ export function addToolOptions(command: Command, root: string): Command {
     'built-in tools (repeatable): fs reads files below the root, fs:write changes them too, shell runs any command',
   );
   return command
-    .addOption(file.default([], 'none').argParser(add))
+    .addOption(file.default([], 'none').argParser(repeated))
     .addOption(builtIn.default([], 'none').argParser(oneOf(BUILT_IN)))
     .option('--root <dir>', root, '.');
-}
-
-function add(value: string, list: readonly string[]): readonly string[] {
-  return [...list, value];
-}
-
-/** The parser of a repeatable option that takes these values. */
-export function oneOf<T extends string>(
-  choices: readonly T[],
-): (value: string, list: readonly T[]) => readonly T[] {
-  return (value, list) => {
-    const found = choices.find((choice) => choice === value);
-    if (found !== undefined) return [...list, found];
-    throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
-  };
 }
 
 /** The rules that are given for what is taken out of the transcript; undefined if there are none. */

@@ -9,7 +9,7 @@
 import { Console } from 'node:console';
 import { readFileSync, writeSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { CommandError, KILLED, Output, type Io } from './io.ts';
+import { CommandError, isTheWorld, KILLED, Output, type Io } from './io.ts';
 import { harmless, problemOf } from './words.ts';
 
 /** A subcommand's own file: declares arguments, options and what to do; `exit` takes the status. */
@@ -146,10 +146,4 @@ function failed(error: unknown): number {
         : `unexpected: ${problemOf(error)}. This is a fault of hashtape; please report it`;
   io.err.line(`hashtape: ${message}`);
   return 2;
-}
-
-/** Whether the file system, a store or a file that isn't what it should be is to blame, as far as the error says. */
-function isTheWorld(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return 'syscall' in error || ['StoreError', 'EvidenceError'].includes(error.name);
 }

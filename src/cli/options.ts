@@ -20,6 +20,22 @@ export function amount(text: string): number {
   throw new InvalidArgumentError('It must be a number of at least 0.');
 }
 
+/** The parser of a repeatable option that takes any value. */
+export function repeated(value: string, list: readonly string[]): readonly string[] {
+  return [...list, value];
+}
+
+/** The parser of a repeatable option that takes these values. */
+export function oneOf<T extends string>(
+  choices: readonly T[],
+): (value: string, list: readonly T[]) => readonly T[] {
+  return (value, list) => {
+    const found = choices.find((choice) => choice === value);
+    if (found !== undefined) return [...list, found];
+    throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`);
+  };
+}
+
 /** The members that are given: an option that isn't has no value, not even `undefined`. */
 export function given<T extends object>(
   members: T,

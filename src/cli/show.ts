@@ -10,7 +10,7 @@ import { parseEntry } from '../computer/audit-entry.ts';
 import { createAuditVerifier, type AuditVerifier } from '../computer/audit-verify.ts';
 import { NOTHING_OPEN } from '../evidence/open-file.ts';
 import { Revealer } from '../evidence/revealer.ts';
-import { revealerFor } from '../run/redacting.ts';
+import { revealerFor } from '../store/disclosure-file.ts';
 import { createVerifier, parseRecord, type Verifier } from '../transcript/index.ts';
 import { examineAudit } from './audit-evidence.ts';
 import { auditFault, auditStanding, entryLine } from './audit-words.ts';

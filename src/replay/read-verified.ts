@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { revealerFor } from '../run/redacting.ts';
+import { revealerFor } from '../store/disclosure-file.ts';
 import { pathText } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { type TranscriptStore } from '../store/store.ts';

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { NOTHING_OPEN } from '../evidence/open-file.ts';
-import { Revealer } from '../evidence/revealer.ts';
-import { DisclosureFile, readDisclosures } from '../store/disclosure-file.ts';
+import { type Revealer } from '../evidence/revealer.ts';
+import { DisclosureFile } from '../store/disclosure-file.ts';
 import { RedactingStore } from '../store/redacting-store.ts';
 import { type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
@@ -44,13 +43,6 @@ export async function redacting<T>(
     // Every line was durable before its record.
     await file.close().catch(() => undefined);
   }
-}
-
-/** What puts the records of a transcript together again: for a file, the disclosures beside it. */
-export async function revealerFor(transcript: string | URL | TranscriptStore): Promise<Revealer> {
-  const isPath = typeof transcript === 'string' || transcript instanceof URL;
-  const path = isPath ? transcript : transcript.place?.path;
-  return new Revealer(path === undefined ? NOTHING_OPEN : await readDisclosures(path));
 }
 
 /**

@@ -4,6 +4,7 @@
  * @module
  */
 import { type Revealer } from '../evidence/revealer.ts';
+import { revealerFor } from '../store/disclosure-file.ts';
 import { openTranscript, type OpenOptions } from '../store/file.ts';
 import { pathText } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
@@ -25,7 +26,7 @@ import { carry } from './loop.ts';
 import { isPlace, OPTION_NAMES, type RunOptions } from './options.ts';
 import { type Outcome } from './outcome.ts';
 import { resumptionPayload, type Resumption } from './payloads.ts';
-import { redacting, revealedWhole, revealerFor } from './redacting.ts';
+import { redacting, revealedWhole } from './redacting.ts';
 import { prepare, type Settings } from './settings.ts';
 import { RunState } from './state.ts';
 import { worldSource } from './world.ts';

@@ -7,11 +7,12 @@ import { constants, rmSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { NOTHING_OPEN, parseOpenFile, type OpenFile } from '../evidence/open-file.ts';
+import { Revealer } from '../evidence/revealer.ts';
 import { AppendFile } from './append-file.ts';
 import { type OpenFile as Opened } from './filesystem.ts';
 import { pathText, realPath } from './place.ts';
 import { codeOf, openError, readError } from './store-errors.ts';
-import { StoreError, type Place } from './store.ts';
+import { StoreError, type Place, type TranscriptStore } from './store.ts';
 
 /** What the name of a transcript's file of disclosures has more than its own. */
 const SUFFIX = '.open';
@@ -35,6 +36,13 @@ export async function readDisclosures(path: string | URL): Promise<OpenFile> {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return NOTHING_OPEN;
     throw readError(location, error);
   }
+}
+
+/** What puts the records of a transcript together again: for a file, the disclosures beside it. */
+export async function revealerFor(transcript: string | URL | TranscriptStore): Promise<Revealer> {
+  const isPath = typeof transcript === 'string' || transcript instanceof URL;
+  const path = isPath ? transcript : transcript.place?.path;
+  return new Revealer(path === undefined ? NOTHING_OPEN : await readDisclosures(path));
 }
 
 /** Disclosures that are being written. The lock of the transcript is theirs too. */

@@ -65,9 +65,9 @@ async function* readPath(path: string | URL): AsyncGenerator<Uint8Array> {
 
 /**
  * The complete lines without their newline; null for one that is too long. Lines end at 0x0A and at
- * nothing else.
+ * nothing else. They are only lent until the next is asked for.
  */
-async function* lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | null> {
+export async function* lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | null> {
   // The pieces of a line that began in an earlier piece, as far as it isn't too long.
   let begun: Uint8Array[] = [];
   let length = 0;

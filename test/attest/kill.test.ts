@@ -8,8 +8,8 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AttestedState, type Attesting } from '../../src/attest/attested-store.ts';
-import { catalogPath, readCatalog } from '../../src/attest/catalog.ts';
-import { noteRun } from '../../src/attest/catalog-notes.ts';
+import { catalogPath, lookUp, readCatalog } from '../../src/attest/catalog.ts';
+import { noteReplaced, noteRun } from '../../src/attest/catalog-notes.ts';
 import { type Examined, type Knowledge } from '../../src/attest/examine.ts';
 import { goneFrom } from '../../src/attest/gone.ts';
 import { HeadMemory } from '../../src/attest/head-memory.ts';
@@ -157,6 +157,42 @@ test('killed before any change, or in the midst of one, and then again', async (
   // A run whose last record is on the disk is over, whatever of its evidence is missing.
   expect(over).toBeGreaterThan(0);
   expect(over).toBeLessThan(0.7 * nth);
+}, 240_000);
+
+/** Begins a run in the place of another, as the command does. */
+async function again(place: Place): Promise<void> {
+  const { signer } = await openKeyring(place.config);
+  const plain: Attesting = { signer, memory: new HeadMemory(place.state) };
+  await noteReplaced(place.path, plain);
+  const onState = (now: AttestedState): Promise<void> => noteRun(now, plain);
+  const store = await createAttested(place.path, { ...plain, onState });
+  await store.append([userRecord()]);
+  await store.sync();
+  await store.close();
+}
+
+test('a new run where an old one was removed, killed before any change or in the midst of one', async () => {
+  let nth = 1;
+  for (let killed = true; killed; nth += 1) {
+    for (const share of [0, 0.5]) {
+      const place = newPlace();
+      await carry(place);
+      rmSync(place.path);
+      const { killed: was, changes } = await killedAt(nth, share, () => again(place));
+      killed = was;
+      removeLocks(dirname(dirname(place.path)));
+      const { name = '', path = '' } = changes.at(-1) ?? {};
+      const knowledge = { ...(await knowledgeOf(place)), listed: lookUp() };
+      for (const file of [catalogPath(place.path), place.path]) {
+        if (!existsSync(file)) continue;
+        const { fault } = await examine(file, knowledge);
+        const what = `killed at ${nth}, ${name} ${path}, ${file}: ${fault?.detail}`;
+        expect(CRASHED, what).toContain(fault?.reason);
+      }
+      rmSync(dirname(dirname(place.path)), { recursive: true });
+    }
+  }
+  expect(nth).toBeGreaterThan(30);
 }, 240_000);
 
 describe('by the system', () => {

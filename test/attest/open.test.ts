@@ -8,12 +8,16 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { type AttestedState } from '../../src/attest/attested-store.ts';
+import { catalogPath } from '../../src/attest/catalog.ts';
+import { noteRun } from '../../src/attest/catalog-notes.ts';
 import { checkpointPath, readCheckpoints } from '../../src/attest/checkpoint-file.ts';
 import { createAttested, openAttested } from '../../src/attest/open.ts';
 import { type StoreErrorCode } from '../../src/store/index.ts';
@@ -323,3 +327,29 @@ describe('a new log where another was', () => {
     expect(existsSync(`${checkpointPath(path)}.old-1`)).toBe(false);
   });
 });
+
+test('a catalogue that can be no witness is said, and the log is gone on with', async () => {
+  const { path, user } = await openLog();
+  writeFileSync(catalogPath(path), 'nonsense\n');
+  const store = await openAttested(path, user.attesting);
+  await store.close();
+  expect(user.problems).toEqual([
+    expect.stringContaining("the catalogue of its folder can't be read"),
+  ]);
+});
+
+test('the catalogue alone shows that a log was cut', async () => {
+  const { path, user } = await openLog();
+  await noteRun(await stateOf(path), user.attesting);
+  const lines = readFileSync(path, 'utf8').split(/(?<=\n)/);
+  writeFileSync(path, lines.slice(0, 3).join(''));
+  rmSync(checkpointPath(path));
+  expect(await refused(path, newUser())).toContain('the catalogue of its folder states 5 records');
+});
+
+/** What its writer would have noted of a log. */
+async function stateOf(path: string): Promise<AttestedState> {
+  const { origin = '', root = '', head, count: size } = await examine(path, { keys: [] });
+  const identity = { id: origin.slice('hashtape/'.length), unique: true };
+  return { identity, path, size, head, root, sealed: false, closed: true };
+}

@@ -41,7 +41,7 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(world, name), text);
   await by('owner', ['run', ...MODEL, '--out', 'runs/a.jsonl', 'What is 2 + 40?']);
   await by('owner', ['run', ...MODEL, '--out', 'runs/b.jsonl', 'What is 2 + 40?']);
-  await by('owner', ['run', ...DYING, '--out', 'runs/cut.jsonl', 'What is 2 + 40?'], { DIE: '1' });
+  await by('owner', ['run', ...MODEL, '--out', 'runs/cut.jsonl', 'What is 2 + 40?'], { DIE: '1' });
   cpSync(world, kept, { recursive: true });
 }, 60_000);
 
@@ -63,7 +63,6 @@ const FILES = {
     execute: ({ a, b }) => (process.env.DIE ? process.kill(process.pid, 'SIGKILL') : a + b) };`,
 };
 const MODEL = ['--model', 'scripted:s.json', '--tools', 'tools.mjs'];
-const DYING = MODEL;
 
 /** Runs the command as somebody: each has a home, and so a key and a memory, of their own. */
 function by(
@@ -484,10 +483,8 @@ describe('is caught', () => {
   test.each(CAUGHT)('$name', async (attack) => {
     await attack.act();
     const { status, stdout } = await verify(attack);
-    expect(stdout).toMatch(
-      typeof attack.says === 'string' ? new RegExp(`: ${attack.says}: |missing`) : attack.says,
-    );
     if (typeof attack.says === 'string') expect(stdout).toContain(`${attack.says}: `);
+    else expect(stdout).toMatch(attack.says);
     expect(status).toBe(1);
   });
 });

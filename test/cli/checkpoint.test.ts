@@ -7,6 +7,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { nodeEd25519 } from '../../src/evidence/ed25519-node.ts';
 import { encodeVerifierKey, parseVerifierKey, signerKey } from '../../src/evidence/index.ts';
@@ -56,6 +57,31 @@ function shrink(n: number): void {
   }
   rmSync(join(folder, 'hashtape-catalog.jsonl.checkpoint'));
 }
+
+test('one by another key of the same name is no reason not to sign', async () => {
+  const name = vkey.split('+')[0] ?? '';
+  await as('mallory', 'key', 'new', '--name', name);
+  rmSync(join(folder, 'a.jsonl.checkpoint'));
+  rmSync(join(folder, 'hashtape-catalog.jsonl'));
+  expect((await as('mallory', 'checkpoint', 'a.jsonl')).status).toBe(0);
+  expect((await as('owner', 'checkpoint', 'a.jsonl')).status).toBe(0);
+  expect((await as('owner', 'verify', 'a.jsonl', '--require', 'signed')).status).toBe(0);
+});
+
+test.skipIf(!usable)(
+  `the guide's command checks a run's own file with OpenSSL${needs}`,
+  async () => {
+    const script = fileURLToPath(new URL('../../docs/verify-checkpoint.sh', import.meta.url));
+    const check = (): Promise<Executed> =>
+      execute('sh', [script, 'a.jsonl.checkpoint', vkey], { cwd: folder, env: bareEnv(folder) });
+    expect((await check()).status).toBe(0);
+    const path = join(folder, 'a.jsonl.checkpoint');
+    const text = readFileSync(path, 'utf8');
+    expect(text.match(/^hashtape\//gm)?.length).toBeGreaterThan(1);
+    writeFileSync(path, text.replace(/\n3\n/, '\n4\n'));
+    expect((await check()).status).not.toBe(0);
+  },
+);
 
 describe('a witness', () => {
   const seeds = [1, 2].map((byte) => new Uint8Array(32).fill(byte));

@@ -1,0 +1,64 @@
+/**
+ * What is remembered of an audit log: one digest stands for all entries up to it.
+ *
+ * @module
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { HeadMemory } from '../../src/attest/head-memory.ts';
+import { examineAudit, type ExaminedAudit } from '../../src/cli/audit-evidence.ts';
+import { openAudit } from '../../src/computer/audit-log.ts';
+import { verifyAudit } from '../../src/computer/audit-verify.ts';
+
+let folder: string;
+let file: string;
+let memory: HeadMemory;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hashtape-audit-'));
+  file = join(folder, 'audit.jsonl');
+  memory = new HeadMemory(join(folder, 'state'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Adds a step whose texts hold what other programs take for the end of a line. */
+async function step(outcome: string): Promise<void> {
+  const audit = await openAudit(file, { durability: 'never' });
+  const goal = 'one\u2028two\u2029three\u0085four';
+  await audit.append({ goal, screen: '0123456789abcdef', action: 'click "ü"', outcome, ok: true });
+  await audit.release();
+}
+
+function examine(): Promise<ExaminedAudit> {
+  return examineAudit(file, verifyAudit(readFileSync(file)), { keys: [], memory });
+}
+
+test('a log that grew is the same, and is remembered as it is now', async () => {
+  await step('a');
+  await step('b');
+  expect(await examine()).toMatchObject({ ok: true, coverage: [], remembered: true });
+  await step('c');
+  expect(await examine()).toMatchObject({ ok: true, coverage: [{ records: 2 }], remembered: true });
+  expect(await examine()).toMatchObject({ ok: true, coverage: [{ records: 3 }] });
+});
+
+test('a log that was written anew is another, also where it is longer', async () => {
+  await step('a');
+  await step('b');
+  await examine();
+  writeFileSync(file, '');
+  for (const outcome of ['a', 'x', 'c']) await step(outcome);
+  expect(await examine()).toMatchObject({ ok: false, fault: { reason: 'diverged' } });
+});
+
+test('a log that is shorter was cut', async () => {
+  await step('a');
+  await step('b');
+  await examine();
+  const [first = ''] = readFileSync(file, 'utf8').split('\n');
+  writeFileSync(file, `${first}\n`);
+  expect(await examine()).toMatchObject({ ok: false, fault: { reason: 'rolled_back', entry: 2 } });
+});
