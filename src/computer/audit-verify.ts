@@ -67,10 +67,14 @@ const AT = wordsOf(',"at":"');
 const DIGEST = wordsOf('","digest":"');
 const GOAL = wordsOf('","goal":"');
 const INDEX = wordsOf(',"index":');
-const STEP = wordsOf(',"kind":"step","ok":');
-const EPISODE = wordsOf(',"kind":"episode","ok":');
-const TRUE = wordsOf('true,"outcome":"');
-const FALSE = wordsOf('false,"outcome":"');
+const GOOD_STEP = resultOf('step', true);
+const BAD_STEP = resultOf('step', false);
+const GOOD_EPISODE = resultOf('episode', true);
+const BAD_EPISODE = resultOf('episode', false);
+/** Where the first letters of the kind and of `ok` stand in what says them. */
+const KIND_AT = 9;
+const STEP_OK_AT = 20;
+const EPISODE_OK_AT = 23;
 const SUCCESS = wordsOf('success: ');
 const FAILURE = wordsOf('failure: ');
 const PREV = wordsOf(',"prev":"');
@@ -87,9 +91,10 @@ class EntryVerifier extends LineVerifier<AuditFault> implements AuditVerifier {
   /** The bytes that are being looked at, and a view of them. */
   #bytes: Uint8Array | undefined;
   #view = NOTHING;
-  /** Where the last entry's time and digest stand. */
+  /** Where the last entry's time, digest and goal stand, one after the other, up to its index. */
   #last = NOTHING;
   #lastAt = 0;
+  #lastEnd = 0;
 
   constructor(expected: AuditExpectation) {
     super();
@@ -118,13 +123,10 @@ class EntryVerifier extends LineVerifier<AuditFault> implements AuditVerifier {
     const actionEnd = string(bytes, action);
     const time = after(view, actionEnd, AT);
     const digest = after(view, this.#afterTime(bytes, view, time), DIGEST);
-    const goal = after(view, skip(digest, DIGEST_LENGTH), GOAL);
-    const index = after(view, string(bytes, goal), INDEX);
+    const index = this.#afterGoal(bytes, view, skip(digest, DIGEST_LENGTH));
     const kind = afterNumber(bytes, index, this.#tally.count);
-    const isStep = after(view, kind, STEP) !== BAD;
-    const ok = after(view, kind, isStep ? STEP : EPISODE);
-    const isOk = bytes[ok] === 0x74;
-    const outcome = after(view, ok, isOk ? TRUE : FALSE);
+    const { isStep, isOk, words } = resultAt(bytes, kind);
+    const outcome = after(view, kind, words);
     const prev = after(view, string(bytes, outcome), PREV);
     const screen = after(view, this.#afterLink(view, prev), SCREEN);
     const next = afterEnd(bytes, isStep ? afterScreen(bytes, screen) : screen);
@@ -133,6 +135,7 @@ class EntryVerifier extends LineVerifier<AuditFault> implements AuditVerifier {
     if (!this.#isDigest(view, start, digest, next)) return BAD;
     this.#last = view;
     this.#lastAt = time;
+    this.#lastEnd = index;
     this.#tally = advanceAudit(this.#tally, isStep, isOk, '');
     return next;
   }
@@ -151,9 +154,10 @@ class EntryVerifier extends LineVerifier<AuditFault> implements AuditVerifier {
     this.#view = NOTHING;
     if (this.#tally.count === 0) return;
     const { buffer, byteOffset } = this.#last;
-    const at = byteOffset + this.#lastAt;
-    this.#last = viewOf(new Uint8Array(buffer, at, DIGEST_AT + DIGEST_LENGTH).slice());
+    const length = this.#lastEnd - this.#lastAt;
+    this.#last = viewOf(new Uint8Array(buffer, byteOffset + this.#lastAt, length).slice());
     this.#lastAt = 0;
+    this.#lastEnd = length;
   }
 
   /** A new view costs nearly a tenth of an entry (measured), so one does for all entries in the same bytes. */
@@ -165,12 +169,21 @@ class EntryVerifier extends LineVerifier<AuditFault> implements AuditVerifier {
     return this.#view;
   }
 
-  /** Entries are often written in the same second: then the time was looked at before. */
+  /** Entries are often written in the same minute: then only the seconds are new. */
   #afterTime(bytes: Uint8Array, view: DataView, at: number): number {
     if (at === BAD) return BAD;
-    const isKnown =
-      this.#tally.count > 0 && isSame(view, at, this.#last, this.#lastAt, TIME_LENGTH);
-    return isKnown || isTime(bytes, at) ? at + TIME_LENGTH : BAD;
+    const isKnown = this.#tally.count > 0 && isSame(view, at, this.#last, this.#lastAt, SECONDS_AT);
+    const isGood = isKnown ? isSeconds(bytes, view, at + SECONDS_AT) : isTime(bytes, at);
+    return isGood ? at + TIME_LENGTH : BAD;
+  }
+
+  /** The goal's member, and the name of the index after it: an episode's entries all have the same. */
+  #afterGoal(bytes: Uint8Array, view: DataView, at: number): number {
+    if (at === BAD) return BAD;
+    const last = this.#lastAt + DIGEST_AT + DIGEST_LENGTH;
+    const length = this.#lastEnd - last;
+    const isKnown = this.#tally.count > 0 && isSame(view, at, this.#last, last, length);
+    return isKnown ? at + length : after(view, string(bytes, after(view, at, GOAL)), INDEX);
   }
 
   /** The digest of the line before, which is still there as bytes; nothing in the first line. */
@@ -213,6 +226,26 @@ function after(view: DataView, at: number, expected: Words): number {
   return at !== BAD && standsIn(view, at, expected) ? at + expected.length : BAD;
 }
 
+/** What kind of entry this is and how it went, with the words that say so. */
+interface Result {
+  readonly isStep: boolean;
+  readonly isOk: boolean;
+  readonly words: Words;
+}
+
+function resultOf(kind: 'step' | 'episode', isOk: boolean): Result {
+  const words = wordsOf(`,"kind":"${kind}","ok":${isOk},"outcome":"`);
+  return { isStep: kind === 'step', isOk, words };
+}
+
+/** The only result that can be said at `at`, by the letters in which they differ. */
+function resultAt(bytes: Uint8Array, at: number): Result {
+  if (bytes[at + KIND_AT] === 0x73) {
+    return bytes[at + STEP_OK_AT] === 0x74 ? GOOD_STEP : BAD_STEP;
+  }
+  return bytes[at + EPISODE_OK_AT] === 0x74 ? GOOD_EPISODE : BAD_EPISODE;
+}
+
 function afterNumber(bytes: Uint8Array, start: number, expected: number): number {
   let i = start;
   let value = 0;
@@ -227,7 +260,9 @@ function afterNumber(bytes: Uint8Array, start: number, expected: number): number
 
 /** `0` stands for a digit, up to the zone. */
 const TIME = ascii('0000-00-00T00:00:00+00:00');
+const SECONDS_AT = 17;
 const ZONE_AT = 19;
+const ZONE = wordsOf('+00:00');
 /** Where a time's parts stand, and their least and greatest values. */
 const PARTS = [
   [5, 1, 12],
@@ -239,12 +274,21 @@ const PARTS = [
 
 function isTime(bytes: Uint8Array, at: number): boolean {
   for (let i = 0; i < TIME_LENGTH; i += 1) {
-    const byte = bytes[at + i] ?? 0;
-    const isDigit = TIME[i] === 0x30 && i < ZONE_AT && byte >= 0x30 && byte <= 0x39;
-    if (!isDigit && byte !== TIME[i]) return false;
+    const byte = bytes[at + i];
+    const isPlace = TIME[i] === 0x30 && i < ZONE_AT;
+    if (isPlace ? !isDigit(byte, 0x39) : byte !== TIME[i]) return false;
   }
   for (const part of PARTS) if (!isWithin(bytes, at, part)) return false;
   return true;
+}
+
+/** Whether seconds and zone end a time at `at`. */
+function isSeconds(bytes: Uint8Array, view: DataView, at: number): boolean {
+  return isDigit(bytes[at], 0x35) && isDigit(bytes[at + 1], 0x39) && standsIn(view, at + 2, ZONE);
+}
+
+function isDigit(byte: number | undefined, most: number): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= most;
 }
 
 function isWithin(

@@ -25,10 +25,9 @@ for (let byte = 0; byte < 256; byte += 1) {
   if (byte < 0x20 || byte === QUOTE || byte === BACKSLASH || byte >= 0x80) SPECIAL[byte] = 1;
 }
 
-/** What may follow a backslash: 1 ends a two-byte escape, 2 (`u`) begins four digits. */
+/** 1 for what ends a two-byte escape. */
 const ESCAPE: Uint8Array = new Uint8Array(256);
 for (const byte of ascii('"\\bfnrt')) ESCAPE[byte] = 1;
-ESCAPE[0x75] = 2;
 
 /** The values of `\u00xx` that have a two-byte escape, so that the long one isn't canonical. */
 const SHORTER: ReadonlySet<number> = new Set([0x08, 0x09, 0x0a, 0x0c, 0x0d]);
@@ -44,13 +43,15 @@ const FALSE = ascii('false');
  * table gives `undefined`, which counts as 0 in `|`; the byte-wise loop then stops on it.
  */
 export function scanString(bytes: Uint8Array, start: number): number {
+  const last = bytes.length - 4;
   let i = start;
   for (;;) {
-    while (i + 4 <= bytes.length && plain4(bytes, i)) i += 4;
+    while (i <= last && plain4(bytes, i)) i += 4;
     while (SPECIAL[bytes[i] as number] === 0) i += 1;
     const byte = bytes[i];
     if (byte === QUOTE) return i + 1;
-    i = byte === BACKSLASH ? scanEscape(bytes, i) : scanMultibyte(bytes, i);
+    if (byte !== BACKSLASH) i = scanMultibyte(bytes, i);
+    else i = ESCAPE[bytes[i + 1] ?? 0] === 1 ? i + 2 : scanLongEscape(bytes, i);
     if (i === BAD) return BAD;
   }
 }
@@ -64,11 +65,9 @@ function plain4(bytes: Uint8Array, i: number): boolean {
   return (a | b | c | d) === 0;
 }
 
-/** `\" \\ \b \f \n \r \t`, or `\u00xx` in lower case for the other controls. */
-function scanEscape(bytes: Uint8Array, i: number): number {
-  const kind = ESCAPE[bytes[i + 1] ?? 0];
-  if (kind === 1) return i + 2;
-  if (kind !== 2 || bytes[i + 2] !== ZERO || bytes[i + 3] !== ZERO) return BAD;
+/** `\u00xx` in lower case, for the controls that have no two-byte escape. */
+function scanLongEscape(bytes: Uint8Array, i: number): number {
+  if (bytes[i + 1] !== 0x75 || bytes[i + 2] !== ZERO || bytes[i + 3] !== ZERO) return BAD;
   const high = hexValue(bytes[i + 4]);
   const low = hexValue(bytes[i + 5]);
   if (high > 1 || low > 15) return BAD;

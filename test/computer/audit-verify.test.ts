@@ -18,6 +18,7 @@ import {
   type AuditVerdict,
 } from '../../src/computer/audit-verdict.ts';
 import { createAuditVerifier, verifyAudit } from '../../src/computer/audit-verify.ts';
+import { type JsonObject } from '../../src/transcript/index.ts';
 import {
   AT,
   digested,
@@ -496,6 +497,45 @@ describe('an entry', () => {
       { numRuns: 2000 },
     );
     expect(taken).toBeGreaterThan(100);
+  });
+
+  test('is looked at as closely where it begins like the entry before', () => {
+    const [before = '', after = ''] = logLines([step(), step()]);
+    const { digest: _, ...members } = membersOf(after);
+    const isIn = (other: JsonObject): boolean =>
+      verifyAudit(before + digested({ ...members, ...other })).ok;
+    let taken = 0;
+    for (let i = 0; i < AT.length; i += 1) {
+      for (const other of ['0', '1', '5', '6', '9', ':', '-', '+', ' ', 'T', 'Z', '\u0130', '']) {
+        const at = AT.slice(0, i) + other + AT.slice(i + 1);
+        let isWritten = true;
+        try {
+          encodeEntry(EMPTY_AUDIT, step({ at }));
+        } catch {
+          isWritten = false;
+        }
+        expect(isIn({ at }), at).toBe(isWritten);
+        taken += isWritten ? 1 : 0;
+      }
+    }
+    expect(taken).toBeGreaterThan(40);
+    const spelled = after.replace('"goal":"save"', String.raw`"goal":"s\u0061ve"`);
+    expect(named(before + spelled)).toEqual([2, 'not_canonical']);
+  });
+
+  test('has a goal of its own, however much it is like the one before', () => {
+    const goals = ['', 's', 'sa', 'save', 'saves', 'save"', 'save\\', 'säve', 'save","index":'];
+    const triples = goals.flatMap((a) => goals.flatMap((b) => goals.map((c) => [a, b, c])));
+    for (const triple of triples) {
+      const content = Buffer.from(log(triple.map((goal) => step({ goal }))));
+      for (const size of [content.length, 200]) {
+        const verifier = createAuditVerifier();
+        for (let at = 0; at < content.length; at += size) {
+          verifier.push(content.subarray(at, at + size));
+        }
+        expect(verifier.end().fault, triple.join()).toBe(undefined);
+      }
+    }
   });
 
   test('is read strictly', () => {
