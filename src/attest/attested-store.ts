@@ -13,7 +13,7 @@ import { messageOf } from '../store/store-errors.ts';
 import { StoreError, type Place, type TranscriptStore } from '../store/store.ts';
 import { type Draft, type Head, type RecordLine } from '../transcript/index.ts';
 import { CheckpointWriter } from './checkpoint-file.ts';
-import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
+import { headAt, headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { identityOfLine, originOf, type LogIdentity } from './log-identity.ts';
 import { Roots } from './roots.ts';
 
@@ -46,7 +46,8 @@ export interface AttestedState {
 export interface Begun {
   readonly identity: LogIdentity;
   readonly roots: Roots;
-  readonly known: KnownHead | null;
+  /** What is remembered of it where it is. */
+  readonly known: KnownHead | undefined;
   /** The size of the newest checkpoint. */
   readonly signed: number;
 }
@@ -73,7 +74,7 @@ export class AttestedStore implements TranscriptStore {
   /** Hashes of records that aren't in the tree yet. */
   #fresh: string[] = [];
   #identity: LogIdentity | undefined;
-  #known: KnownHead | null;
+  #known: KnownHead | undefined;
   /** The size that was last attested. */
   #attested: number;
   #isNew = true;
@@ -98,7 +99,7 @@ export class AttestedStore implements TranscriptStore {
     this.#checkpoints = new CheckpointWriter(path);
     this.#roots = begun?.roots ?? new Roots();
     this.#identity = begun?.identity;
-    this.#known = begun?.known ?? null;
+    this.#known = begun?.known;
     this.#attested = begun?.signed ?? 0;
     this.#durable = store.head.count;
   }
@@ -238,12 +239,13 @@ export class AttestedStore implements TranscriptStore {
     // Without an id of its own, another run may begin just so, and isn't this one.
     if (memory === undefined || !identity.unique) return;
     const { id: log } = identity;
-    const seen = { log, size, root, sealed, path, by: 'writer' as const };
+    const seen = { log, kind: 'transcript', size, root, sealed, path, by: 'writer' } as const;
+    const known = (): KnownHead | undefined => headAt(headsOf(memory.recall(log)), path);
     let isKept = await memory.remember(seen, this.#known);
     // Somebody verified it meanwhile: this is the log's own writer, so what they saw is a part of it.
     for (let tries = 0; !isKept && tries < 3; tries += 1) {
-      isKept = await memory.remember(seen, knownOf(memory.recall(log)));
+      isKept = await memory.remember(seen, known());
     }
-    this.#known = knownOf(memory.recall(log));
+    this.#known = known();
   }
 }

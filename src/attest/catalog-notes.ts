@@ -30,7 +30,7 @@ export async function noteReplaced(file: string, attesting: Attesting): Promise<
 /** Notes that a file is gone, or another now, because somebody wanted that. False if it isn't in the catalogue. */
 export async function noteRemoval(file: string, attesting: Attesting): Promise<boolean> {
   const path = catalogPath(file);
-  const listed = (await readCatalog(path))?.get(basename(file));
+  const listed = (await readCatalog(path))?.files.get(basename(file));
   if (listed === undefined) return false;
   await note(path, { kind: 'removed', payload: { file: listed.file, log: listed.log } }, attesting);
   return true;

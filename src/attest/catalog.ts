@@ -8,7 +8,6 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readRecords } from '../store/read.ts';
-import { messageOf } from '../store/store-errors.ts';
 import { StoreError } from '../store/store.ts';
 import { isJsonObject, type JsonObject, type TranscriptRecord } from '../transcript/index.ts';
 
@@ -26,70 +25,42 @@ export interface Listed {
   readonly before?: Pick<Listed, 'log' | 'at'>;
 }
 
-const NAME = 'hashtape-catalog.jsonl';
+/** The name of a folder's catalogue. */
+export const CATALOG = 'hashtape-catalog.jsonl';
 
 /** The catalogue of the folder that a file is in. */
 export function catalogPath(file: string): string {
-  return join(dirname(file), NAME);
+  return join(dirname(file), CATALOG);
 }
 
 /** Whether a path is that of a catalogue. */
 export function isCatalog(file: string): boolean {
-  return basename(file) === NAME;
+  return basename(file) === CATALOG;
 }
 
-/** What a catalogue says of each file; null if there is none. Call it only for one that was verified, or say so. */
-export async function readCatalog(path: string): Promise<ReadonlyMap<string, Listed> | null> {
+/** What a catalogue says. */
+export interface Catalog {
+  /** Of each file. */
+  readonly files: ReadonlyMap<string, Listed>;
+  /** The files that were taken off it, and when. */
+  readonly removed: ReadonlyMap<string, { readonly last: Listed; readonly at: string }>;
+}
+
+/** What a catalogue says; null if there is none. Call it only for one that was verified, or say so. */
+export async function readCatalog(path: string): Promise<Catalog | null> {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return null;
   // A pipe would be waited for.
   if (!stat.isFile()) throw new StoreError('failed', `${path}: it is no plain file`);
   const files = new Map<string, Listed>();
-  const removed = new Map<string, Listed>();
+  const removed = new Map<string, { last: Listed; at: string }>();
   for await (const record of readRecords(path)) take(files, removed, record);
-  return files;
-}
-
-/** What a folder's catalogue says of the file at a path, or else of the log with this id. */
-export type LookUp = (
-  path: string,
-  id?: string,
-) => Promise<Listed | null | { readonly problem: string }>;
-
-/** Looks files up in the catalogues of their folders, each of which is read once. */
-export function lookUp(): LookUp {
-  const catalogs = new Map<string, ReturnType<typeof readCatalog>>();
-  return async (path, id) => {
-    const catalog = catalogPath(path);
-    const read = catalogs.get(catalog) ?? readCatalog(catalog);
-    catalogs.set(catalog, read);
-    try {
-      return listedAs(await read, basename(path), id);
-    } catch (error) {
-      return { problem: `the catalogue of its folder can't be read: ${messageOf(error)}` };
-    }
-  };
-}
-
-/** What a look-up found, if it found something. */
-export function listedIn(found: Awaited<ReturnType<LookUp>> | undefined): Listed | null {
-  return found && 'log' in found ? found : null;
-}
-
-/** By name, or by log: a run that was renamed is still the same. */
-function listedAs(
-  catalog: ReadonlyMap<string, Listed> | null,
-  name: string,
-  id: string | undefined,
-): Listed | null {
-  const named = catalog?.get(name);
-  if (named !== undefined || id === undefined) return named ?? null;
-  return [...(catalog?.values() ?? [])].find(({ log }) => log === id) ?? null;
+  return { files, removed };
 }
 
 function take(
   files: Map<string, Listed>,
-  removed: Map<string, Listed>,
+  removed: Map<string, { last: Listed; at: string }>,
   { kind, payload }: TranscriptRecord,
 ): void {
   if (!isJsonObject(payload)) return;
@@ -99,10 +70,11 @@ function take(
   // Another log may have been begun there meanwhile.
   if (kind === 'removed' && last?.log === log) {
     files.delete(file);
-    removed.set(file, last);
+    removed.set(file, { last, at });
   }
   if (kind !== 'run') return;
-  const before = beforeIn(last ?? removed.get(file), log);
+  const before = beforeIn(last ?? removed.get(file)?.last, log);
+  removed.delete(file);
   files.set(file, { file, log, at, ...endIn(payload), ...before });
 }
 

@@ -4,10 +4,10 @@
  * @module
  */
 import { toHex } from '../evidence/hex.ts';
-import { type Listed } from './catalog.ts';
 import { type CheckpointFile } from './checkpoint-file.ts';
 import { type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
+import { type Statement } from './look-up.ts';
 import { type Roots } from './roots.ts';
 
 /** What evidence can show to be wrong; docs/evidence-format.md defines each. */
@@ -34,6 +34,8 @@ export interface EvidenceFault {
   readonly reason: EvidenceReason;
   readonly detail: string;
   readonly expected?: string;
+  /** What to do if it was done on purpose, as the end of a sentence. */
+  readonly undo?: string;
 }
 
 /** That a log had this root at this size. */
@@ -43,6 +45,8 @@ export interface Claim {
   /** Who says so, as the beginning of a sentence. */
   readonly words: string;
   readonly reason: 'diverged' | 'root_mismatch';
+  /** What to do if the log was changed on purpose. */
+  readonly undo?: string;
   /** Whether nothing may follow these records. */
   readonly isSealed?: boolean;
   /** Whether it is of the checkpoints beside the log: they are of one history. */
@@ -51,12 +55,15 @@ export interface Claim {
 
 /** What was stated of a log before. */
 export interface Stated {
+  /** The file's real path. */
+  readonly path: string | undefined;
   /** Null if the file holds no record. */
   readonly id: string | null;
   readonly stored: CheckpointFile | null;
-  readonly known: KnownHead | null;
-  /** What the folder's catalogue says of the file. */
-  readonly listed?: Listed | null;
+  /** What is remembered of the log. */
+  readonly known: readonly KnownHead[];
+  /** What catalogues say of the file, or of its log. */
+  readonly listed?: readonly Statement[];
   /** What is stated in other places. */
   readonly anchors?: readonly Claim[];
 }
@@ -65,8 +72,8 @@ export interface Stated {
 export function wantRoots(roots: Roots, { stored, known, listed, anchors }: Partial<Stated>): void {
   for (const { size } of anchors ?? []) roots.want(size);
   for (const { checkpoint } of stored?.checkpoints ?? []) roots.want(checkpoint.size);
-  if (known) roots.want(known.size);
-  if (listed?.end) roots.want(listed.end.size);
+  for (const { size } of known ?? []) roots.want(size);
+  for (const { end } of listed ?? []) if (end) roots.want(end.size);
 }
 
 /** The first statement that the log doesn't keep, by size. Who signed is not looked at. */
@@ -76,7 +83,7 @@ export function compare(roots: Roots, stated: Stated): EvidenceFault | undefined
   let held = 0;
   const claims = claimsOf(stated).toSorted((a, b) => a.size - b.size);
   for (const claim of claims) {
-    if (claim.size > roots.size) return rolledBack(claims.at(-1) ?? claim, roots);
+    if (claim.size > roots.size) return rolledBack(claims, roots);
     // Other claims may be of a history that the checkpoints beside it are not of.
     const fault = judge(claim, roots, claim.isBeside ? held : 0);
     if (fault !== undefined) return fault;
@@ -85,62 +92,80 @@ export function compare(roots: Roots, stated: Stated): EvidenceFault | undefined
   return undefined;
 }
 
-function otherLog(id: string, { stored, listed }: Stated): EvidenceFault | undefined {
+function otherLog(id: string, { stored, listed = [] }: Stated): EvidenceFault | undefined {
   const foreign = stored?.checkpoints.find(({ checkpoint }) => checkpoint.origin !== originOf(id));
   if (foreign !== undefined) {
     const { number, checkpoint } = foreign;
     const detail = `checkpoint ${number} beside it is of another log, ${checkpoint.origin}`;
-    return { seq: 0, reason: 'root_mismatch', detail };
+    return { seq: 0, reason: 'root_mismatch', detail, undo: MOVE_AWAY };
   }
-  if (!listed || listed.log === id) return undefined;
-  const { log, at } = listed;
-  const detail = `the catalogue of its folder says that another log, ${log}, was written to this file at ${at}`;
-  return { seq: 0, reason: 'diverged', detail };
+  const other = listed.find(({ log }) => log !== id);
+  if (other === undefined) return undefined;
+  const { log, at, who, file } = other;
+  const detail = `${who} says that another log, ${log}, was written to this file at ${at}`;
+  return { seq: 0, reason: 'diverged', detail, undo: forgetting(file) };
 }
 
-function claimsOf({ stored, known, listed, anchors = [] }: Stated): Claim[] {
+const MOVE_AWAY = 'move its .checkpoint away';
+
+function forgetting(path: string): string {
+  return `run \`hashtape heads forget ${path}\``;
+}
+
+function claimsOf({ path, stored, known, listed = [], anchors = [] }: Stated): Claim[] {
   const claims = (stored?.checkpoints ?? []).map(
     ({ number, checkpoint: { size, root } }): Claim => ({
       size,
       root: toHex(root),
       words: `checkpoint ${number} beside it states ${size} records`,
       reason: 'root_mismatch',
+      undo: MOVE_AWAY,
       isBeside: true,
     }),
   );
   claims.push(...anchors);
-  if (listed?.end) {
-    const words = `the catalogue of its folder states ${listed.end.size} records`;
-    const { size, root, sealed: isSealed } = listed.end;
-    claims.push({ size, root, words, reason: 'diverged', isSealed });
+  for (const { file, who, end } of listed) {
+    if (end === undefined) continue;
+    const words = `${who} states ${end.size} records`;
+    const { size, root, sealed: isSealed } = end;
+    claims.push({ size, root, words, reason: 'diverged', isSealed, undo: forgetting(file) });
   }
-  if (known) {
-    const who = known.by === 'writer' ? 'it was written' : 'it was verified';
-    const words = `it had ${known.size} records when ${who} at ${known.time}`;
-    const { size, root, sealed: isSealed } = known;
-    claims.push({ size, root, words, reason: 'diverged', isSealed });
+  for (const head of known) {
+    const { size, root, sealed: isSealed } = head;
+    const words = knownWords(head, path);
+    claims.push({ size, root, words, reason: 'diverged', isSealed, undo: forgetting(head.path) });
   }
   return claims;
 }
 
-function rolledBack({ words }: Claim, { size }: Roots): EvidenceFault {
-  return { seq: size, reason: 'rolled_back', detail: `${words}, and it has ${size}` };
+function knownWords({ size, by, time, path }: KnownHead, here: string | undefined): string {
+  const where = path === here ? '' : ` in ${path}`;
+  const who = by === 'writer' ? 'written' : 'verified';
+  return `it had ${size} records when it was ${who}${where} at ${time}`;
+}
+
+/** The largest claim tells the most. */
+function rolledBack(claims: readonly Claim[], { size }: Roots): EvidenceFault {
+  const { words = '', undo } = claims.at(-1) ?? {};
+  const detail = `${words}, and it has ${size}`;
+  return { seq: size, reason: 'rolled_back', detail, ...(undo === undefined ? {} : { undo }) };
 }
 
 function judge(
-  { size, root, words, reason, isSealed = false }: Claim,
+  { size, root, words, reason, undo, isSealed = false }: Claim,
   roots: Roots,
   held: number,
 ): EvidenceFault | undefined {
   const found = roots.at(size);
+  const toUndo = undo === undefined ? {} : { undo };
   if (found === root) {
     if (!isSealed || roots.size === size) return undefined;
     // A run that has ended is never gone on with.
     const detail = `${words}, and was sealed with them; it has ${roots.size}`;
-    return { seq: size, reason: 'diverged', detail };
+    return { seq: size, reason: 'diverged', detail, ...toUndo };
   }
   const seq = Math.min(held, Math.max(size - 1, 0));
   const where = seq >= size - 1 ? `record ${seq}` : `one of records ${seq} to ${size - 1}`;
   const detail = `${words}; ${where} is another now: the root of the first ${size} is ${found}`;
-  return { seq, reason, detail, expected: root };
+  return { seq, reason, detail, expected: root, ...toUndo };
 }

@@ -27,7 +27,8 @@ export interface Covered {
 /** What there is to cover records with. */
 export interface Evidence {
   readonly signatures: Signatures;
-  readonly known: KnownHead | null;
+  /** The largest first. */
+  readonly known: readonly KnownHead[];
   readonly anchors: readonly Anchor[];
   /** What makes a checkpoint witnessed; without one, any known witness does. */
   readonly policy?: Policy | undefined;
@@ -40,8 +41,9 @@ export function coverageOf(roots: Roots, evidence: Evidence): Covered[] {
     ({ checkpoint: { size, root } }) => roots.at(size) === toHex(root),
   );
   const coverage = [...signedBy(right), ...witnessedBy(right, policy)];
-  if (known !== null && roots.at(known.size) === known.root) {
-    coverage.push({ by: 'remembered', records: known.size, since: known.time });
+  const held = known.find(({ size, root }) => roots.at(size) === root);
+  if (held !== undefined) {
+    coverage.push({ by: 'remembered', records: held.size, since: held.time });
   }
   for (const { size, root, who, since, isVouched } of anchors) {
     if (!isVouched || roots.at(size) !== root) continue;

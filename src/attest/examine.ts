@@ -8,16 +8,18 @@ import { open } from 'node:fs/promises';
 import { fromHex } from '../evidence/hex.ts';
 import { encodeCheckpoint, type Policy } from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
-import { readRecords } from '../store/read.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type Fault, type Verdict } from '../transcript/index.ts';
 import { findAnchors, type AnchorKnowledge, type Anchors } from './anchors.ts';
-import { listedIn, type LookUp } from './catalog.ts';
+import { bearingOn, type Bearing } from './bearing.ts';
+import { isCatalog, readCatalog } from './catalog.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault, type EvidenceReason } from './compare.ts';
 import { coverageOf, uncovered, type Covered, type Level } from './coverage.ts';
-import { knownOf, type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
-import { auditId, identityOf, originOf, type LogIdentity } from './log-identity.ts';
+import { headAt, headsOf, type HeadMemory, type Recalled } from './head-memory.ts';
+import { identityIn } from './identity-in.ts';
+import { originOf, type LogIdentity } from './log-identity.ts';
+import { type LookUp } from './look-up.ts';
 import { noticesOf, type Around } from './notices.ts';
 import { placeOf } from './place-of.ts';
 import { Roots } from './roots.ts';
@@ -30,7 +32,7 @@ export interface Knowledge extends AnchorKnowledge {
   readonly policy?: Policy | undefined;
   /** What must cover all records, each of these. */
   readonly required?: readonly Level[] | undefined;
-  /** What the folder's catalogue says of a file; undefined to read no catalogue. */
+  /** What catalogues say of a file; undefined to read none. */
   readonly listed?: LookUp | undefined;
 }
 
@@ -54,7 +56,7 @@ export class Examination {
   readonly #roots = new Roots();
   readonly #before: Before;
   readonly #notices: string[] = [];
-  readonly #known: KnownHead | null;
+  readonly #bearing: Bearing;
   /** Whether what was known of it can't be read: that isn't written over. */
   readonly #isDamaged: boolean = false;
 
@@ -65,12 +67,12 @@ export class Examination {
     this.#before = before;
     this.#notices.push(...notices);
     const recalled = recall(knowledge.memory, before);
-    this.#known = knownOf(recalled);
-    if (recalled !== null && 'problem' in recalled) {
+    this.#bearing = bearingOn(before.path ?? '', headsOf(recalled));
+    if ('problem' in recalled) {
       this.#isDamaged = true;
       this.#notices.push(recalled.problem);
     }
-    wantRoots(this.#roots, { stored, listed, anchors, known: this.#known });
+    wantRoots(this.#roots, { stored, listed, anchors, known: this.#bearing.heads });
   }
 
   /**
@@ -83,15 +85,17 @@ export class Examination {
     const identity = await identityIn(path);
     // By a link's own name: it may lead to a run in the place of another.
     const listed = await knowledge.listed?.(placeOf(file), identity?.id);
+    const { statements = [], problem } = listed ?? {};
     const examination = new Examination(knowledge, {
       path,
       identity,
       stored: readCheckpoints(path),
-      listed: listedIn(listed),
+      listed: statements,
       found:
         identity === null ? NO_ANCHORS : await findAnchors(path, originOf(identity.id), knowledge),
     });
-    if (listed && 'problem' in listed) examination.#notices.push(listed.problem);
+    if (problem !== undefined) examination.#notices.push(problem);
+    if (isCatalog(path)) examination.#notices.push(...(await removedFrom(path)));
     return examination;
   }
 
@@ -108,12 +112,14 @@ export class Examination {
     const found = isSound ? this.#compared(identity, signatures) : undefined;
     const { policy, required, memory } = this.#knowledge;
     const { anchors } = elsewhere;
-    const evidence = { signatures, known: this.#known, anchors, policy };
+    const { heads: known, elsewhere: copies } = this.#bearing;
+    const evidence = { signatures, known, anchors, policy };
     const coverage = coverageOf(this.#roots, evidence);
     const lacking = uncovered(required, coverage, signatures, verdict.count);
     const fault = found ?? chainFault ?? lacking;
     const sound = isSound && found === undefined ? identity : null;
-    this.#notices.push(...noticesOf(this.#before, { ...signatures, identity: sound, memory }));
+    const seen = { memory, elsewhere: copies, size: verdict.count };
+    this.#notices.push(...noticesOf(this.#before, { ...signatures, identity: sound, ...seen }));
     const remembered = this.#isTrusted(fault) && (await this.#remember(identity, verdict));
     const origin =
       identity === null ? {} : { origin: originOf(identity.id), root: this.#roots.root };
@@ -135,20 +141,21 @@ export class Examination {
   /** What is wrong with a file that is no transcript: that there was one, by what lies around it. */
   get displaced(): EvidenceFault | undefined {
     const { path, stored, listed } = this.#before;
-    const known = path === undefined ? null : knownOf(this.#knowledge.memory?.at(path));
-    const isLog = known !== null && known.log !== auditId(path ?? '');
-    if (stored === null && listed === null && !isLog) return undefined;
-    const by = listed !== null ? 'the catalogue' : stored !== null ? 'its checkpoints' : 'memory';
+    const known = path === undefined ? [] : headsOf(this.#knowledge.memory?.at(path));
+    const isKnown = known.some(({ kind }) => kind === 'transcript');
+    if (stored === null && listed.length === 0 && !isKnown) return undefined;
+    const by = listed.length > 0 ? 'the catalogue' : stored !== null ? 'its checkpoints' : 'memory';
     const detail = `there was a transcript here, by ${by}, and it is none`;
     return { seq: 0, reason: 'diverged', detail };
   }
 
   #compared(identity: LogIdentity | null, { fault }: Signatures): EvidenceFault | undefined {
     if (fault !== undefined) return fault;
-    const { stored, listed, found } = this.#before;
+    const { path, stored, listed, found } = this.#before;
     const { anchors } = found;
     const id = identity?.id ?? null;
-    return compare(this.#roots, { id, stored, listed, anchors, known: this.#known });
+    const { heads: known } = this.#bearing;
+    return compare(this.#roots, { path, id, stored, listed, anchors, known });
   }
 
   /** A log that isn't what it must be could be a forged one: what it should have been would then be called wrong. */
@@ -165,15 +172,15 @@ export class Examination {
     const { memory } = this.#knowledge;
     const { path } = this.#before;
     if (memory === undefined || path === undefined || identity?.unique !== true) return false;
-    const known = this.#known;
+    const known = headAt(this.#bearing.heads, path);
     try {
       // Else a loss of power could take from the log what is remembered of it.
-      if (known === null || known.size < count) await syncFile(path);
+      if (known === undefined || known.size < count) await syncFile(path);
       const { root } = this.#roots;
-      const seen = { log: identity.id, size: count, root, sealed, path, by: 'verifier' as const };
-      if (await memory.remember(seen, known)) return true;
+      const log = { log: identity.id, kind: 'transcript', size: count, root, sealed } as const;
+      if (await memory.remember({ ...log, path, by: 'verifier' }, known)) return true;
       // Somebody else has seen it meanwhile, and perhaps more of it.
-      return (knownOf(memory.recall(identity.id))?.size ?? 0) >= count;
+      return (headAt(headsOf(memory.recall(identity.id)), path)?.size ?? 0) >= count;
     } catch (error) {
       this.#notices.push(`not remembered: ${messageOf(error)}`);
       return false;
@@ -189,7 +196,7 @@ interface Before extends Around {
 
 /** What is known of the log; of a file that holds none any more, what is known of its path. */
 function recall(memory: HeadMemory | undefined, { identity, path }: Before): Recalled {
-  if (memory === undefined || path === undefined) return null;
+  if (memory === undefined || path === undefined) return [];
   return identity === null ? memory.at(path) : memory.recall(identity.id);
 }
 
@@ -199,7 +206,7 @@ const NOTHING: Before = {
   path: undefined,
   identity: null,
   stored: null,
-  listed: null,
+  listed: [],
   found: NO_ANCHORS,
 };
 
@@ -228,14 +235,16 @@ function regularPath(file: string): string | undefined {
   }
 }
 
-/** Which log it is; null if its first line doesn't say. */
-async function identityIn(path: string): Promise<LogIdentity | null> {
-  try {
-    for await (const record of readRecords(path)) return identityOf(record);
-  } catch {
-    // Verification will say what is wrong with it.
-  }
-  return null;
+/** So many names are told; more are counted. */
+const NAMES = 5;
+
+/** The runs that were taken off a catalogue: with `hashtape heads forget`, or by somebody else. */
+async function removedFrom(path: string): Promise<readonly string[]> {
+  const catalog = await readCatalog(path).catch(() => null);
+  const removed = [...(catalog?.removed ?? [])].map(([file, { at }]) => `${file}, at ${at}`);
+  if (removed.length === 0) return [];
+  const more = removed.length > NAMES ? `; and ${removed.length - NAMES} more` : '';
+  return [`taken off it: ${removed.slice(0, NAMES).join('; ')}${more}`];
 }
 
 async function syncFile(path: string): Promise<void> {

@@ -1,16 +1,15 @@
 /**
- * Logs that were there and are gone: by the catalogue of a folder, and by what this user remembers.
+ * Logs that are known to have been somewhere: by the catalogue of a folder, and by what this user remembers.
  *
  * @module
  */
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { codeOf } from '../store/store-errors.ts';
 import { catalogPath, isCatalog, readCatalog, type Listed } from './catalog.ts';
 import { type EvidenceFault } from './compare.ts';
-import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
+import { headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
-import { placeOf } from './place-of.ts';
+import { isThere, placeOf } from './place-of.ts';
 
 /** A log that is gone. */
 export interface Gone {
@@ -19,15 +18,38 @@ export interface Gone {
   readonly fault: EvidenceFault;
 }
 
-/** The log that was at a path where no file is any more. */
+/** The log that was at a path where no file is any more; null if it is known to be elsewhere now. */
 export async function goneAt(file: string, memory: HeadMemory | undefined): Promise<Gone | null> {
   const path = placeOf(file);
   if (isThere(path)) return null;
   const catalog = await readCatalog(catalogPath(path)).catch(() => null);
-  const listed = catalog?.get(basename(path));
+  const listed = catalog?.files.get(basename(path));
   if (listed !== undefined) return { file, fault: unlisted(listed) };
-  const known = knownOf(memory?.at(path));
-  return known === null ? null : { file, fault: forgotten(known) };
+  const [known] = headsOf(memory?.at(path));
+  if (known === undefined || isElsewhere(headsOf(memory?.recall(known.log)))) return null;
+  return { file, fault: forgotten(known) };
+}
+
+/**
+ * The files that are known to be in a folder, are there, and aren't among those that were found in it: below a link, or
+ * with another ending.
+ *
+ * @param files what was found in the folder, at any depth.
+ */
+export async function unreachedIn(
+  folder: string,
+  files: readonly string[],
+  memory: HeadMemory | undefined,
+): Promise<readonly string[]> {
+  const found = new Set(files.map(realOf));
+  const unreached = new Map<string, string>();
+  const listed = (await listedIn(files)).map(({ file }) => file);
+  const known = knownBelow(folder, memory).map(({ file }) => file);
+  for (const file of [...listed, ...known]) {
+    const real = realOf(file);
+    if (isThere(file) && !found.has(real)) unreached.set(real, file);
+  }
+  return [...unreached.values()];
 }
 
 /**
@@ -47,14 +69,28 @@ export async function goneFrom(
     if (isThere(file) || origins.has(originOf(listed.log))) continue;
     gone.set(listed.log, { file, fault: unlisted(listed) });
   }
-  const root = realOf(folder);
-  for (const known of memory?.list() ?? []) {
-    const { log, path } = known;
-    if (!path.startsWith(root + sep) || isThere(path)) continue;
-    if (gone.has(log) || origins.has(originOf(log))) continue;
-    gone.set(log, { file: join(folder, path.slice(root.length + 1)), fault: forgotten(known) });
+  for (const { file, head } of knownBelow(folder, memory)) {
+    const { log, path } = head;
+    if (isThere(path) || gone.has(log) || origins.has(originOf(log))) continue;
+    if (!isElsewhere(headsOf(memory?.recall(log)))) gone.set(log, { file, fault: forgotten(head) });
   }
   return [...gone.values()];
+}
+
+/** What is remembered of files below a folder, and what to call them. */
+function knownBelow(
+  folder: string,
+  memory: HeadMemory | undefined,
+): { file: string; head: KnownHead }[] {
+  const root = realOf(folder);
+  return (memory?.list() ?? [])
+    .filter(({ path }) => path.startsWith(root + sep))
+    .map((head) => ({ file: join(folder, head.path.slice(root.length + 1)), head }));
+}
+
+/** Whether a log is still where it was seen once: then it was moved, or copied, and is to be looked for there. */
+function isElsewhere(heads: readonly KnownHead[]): boolean {
+  return heads.some(({ path }) => isThere(path));
 }
 
 /** What the catalogues among the files list, and where it was. */
@@ -62,7 +98,7 @@ async function listedIn(files: readonly string[]): Promise<{ file: string; liste
   const all: { file: string; listed: Listed }[] = [];
   for (const catalog of files.filter(isCatalog)) {
     const listing = await readCatalog(catalog).catch(() => null);
-    for (const listed of listing?.values() ?? []) {
+    for (const listed of listing?.files.values() ?? []) {
       all.push({ file: join(dirname(catalog), listed.file), listed });
     }
   }
@@ -84,20 +120,11 @@ function forgotten({ size, time, by }: KnownHead): EvidenceFault {
   };
 }
 
-/** The real path of a folder, or where it was. */
-function realOf(folder: string): string {
+/** The real path of a file or folder, or where it was. */
+function realOf(path: string): string {
   try {
-    return realpathSync(folder);
+    return realpathSync(path);
   } catch {
-    return placeOf(folder);
-  }
-}
-
-/** Whether a file is there, or may be: where that can't be seen, nothing is called missing. */
-function isThere(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch (error) {
-    return !['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
+    return placeOf(path);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What this user has seen of each log: its largest size and the root at that size, as SSH keeps known hosts.
+ * What this user has seen of each log: its largest size at each place and the root at that size, as SSH keeps known hosts.
  *
  * A file a log, named by the log's id, so that runs that end at the same time don't wait for each other; and a
  * file a path, which says what log was last seen there.
@@ -21,11 +21,12 @@ import { alone, privateFolder, readIfThere, replaceFile } from './atomic-file.ts
 
 /** A state of a log that was seen. */
 export interface SeenHead {
-  /** The log's id: its first record's hash. */
+  /** The log's id: its first record's hash, or `auditId`. */
   readonly log: string;
+  readonly kind: 'transcript' | 'audit';
   /** How many records it had. */
   readonly size: number;
-  /** The root of their Merkle tree, 64 hex digits. */
+  /** The root of their Merkle tree, 64 hex digits; of an audit log, its last digest. */
   readonly root: string;
   readonly sealed: boolean;
   /** Where: an absolute path. */
@@ -34,16 +35,14 @@ export interface SeenHead {
   readonly by: 'writer' | 'verifier';
 }
 
-/** What is known of a log. */
+/** The largest size that a log was seen with at one place. */
 export interface KnownHead extends SeenHead {
-  /** When this size was first seen, in UTC as ISO 8601. */
+  /** When this size was first seen there, in UTC as ISO 8601. */
   readonly time: string;
-  /** When the log was first seen. */
-  readonly since: string;
 }
 
-/** What is known, or that what was known can't be read any more. */
-export type Recalled = KnownHead | null | { readonly problem: string };
+/** What is known of a log, the largest first, or that what was known can't be read any more. */
+export type Recalled = readonly KnownHead[] | { readonly problem: string };
 
 /** The memory in a folder. Nothing is written before something is seen. */
 export class HeadMemory {
@@ -58,15 +57,15 @@ export class HeadMemory {
     this.#now = now;
   }
 
-  /** What is known of a log. */
+  /** What is known of a log, at all places. */
   recall(log: string): Recalled {
     const path = this.#headPath(log);
     const advice = `Delete ${path} to begin anew`;
     try {
       const text = readIfThere(path);
-      if (text === null) return null;
-      const head = headIn(parse(text));
-      if (head?.log === log) return head;
+      if (text === null) return [];
+      const heads = headsIn(parse(text));
+      if (heads?.every((head) => head.log === log) === true) return heads;
       return { problem: `what was known of this log is damaged. ${advice}` };
     } catch (error) {
       return {
@@ -75,38 +74,30 @@ export class HeadMemory {
     }
   }
 
-  /** What is known of the log that was last seen at a path. */
+  /** What is known of the log that was last seen at a path, as it was seen there. */
   at(path: string): Recalled {
     const log = this.#logAt(path);
-    if (log === null) return null;
-    const recalled = this.recall(log);
-    const known = knownOf(recalled);
-    // Since then it may have been seen elsewhere.
-    return known === null ? recalled : { ...known, path };
+    const recalled = log === null ? [] : this.recall(log);
+    return 'problem' in recalled ? recalled : recalled.filter((head) => head.path === path);
   }
 
   /**
-   * Remembers a state, unless as large a one is known.
+   * Remembers a state, unless as large a one is known of its place.
    *
-   * @param known what was recalled when the state was compared with it.
-   * @returns false if something else has been remembered meanwhile: compare again.
+   * @param known what was known of the log at this place when the state was compared with it.
+   * @returns false if something else has been remembered there meanwhile: compare again.
    * @throws {Error} if it can't be kept, or what is known can't be read: it isn't written over.
    */
-  async remember(seen: SeenHead, known: KnownHead | null): Promise<boolean> {
-    const isOld = known !== null && known.size >= seen.size;
-    const isPlaced = known?.path === seen.path && this.#logAt(seen.path) === seen.log;
-    if (isOld && isPlaced) return true;
+  async remember(seen: SeenHead, known: KnownHead | undefined): Promise<boolean> {
+    const isOld = known !== undefined && known.size >= seen.size;
+    if (isOld && this.#logAt(seen.path) === seen.log) return true;
     const path = this.#headPath(seen.log);
     privateFolder(path);
     return alone(path, async () => {
       const current = this.recall(seen.log);
-      if (current !== null && 'problem' in current) throw new Error(current.problem);
-      if (current !== null && !isSame(current, known)) return false;
-      const time = this.#now().toISOString();
-      const head = isOld
-        ? { ...known, path: seen.path }
-        : { ...seen, time, since: known?.since ?? time };
-      await replaceFile(path, `${canonicalJson({ ...head, version: VERSION })}\n`);
+      if ('problem' in current) throw new Error(current.problem);
+      if (!isSame(headAt(current, seen.path), known)) return false;
+      if (!isOld) await replaceFile(path, textOf(current, { ...seen, time: this.#time() }));
       // Most often it says so already, and a write is two syncs.
       if (this.#logAt(seen.path) !== seen.log) {
         const place = canonicalJson({ log: seen.log, path: seen.path });
@@ -125,25 +116,42 @@ export class HeadMemory {
     }
   }
 
-  /** All logs that are known. */
+  /** All that is known, of all logs at all places. */
   list(): readonly KnownHead[] {
-    return this.#names().flatMap((name) => knownOf(this.recall(name.slice(0, 64))) ?? []);
+    return this.#logs().flatMap((log) => headsOf(this.recall(log)));
   }
 
-  /** Forgets a log; tells whether it was known. What is known of paths leads nowhere then. */
-  async forget(log: string): Promise<boolean> {
-    const path = this.#headPath(log);
-    if (readIfThere(path) === null) return false;
-    return alone(path, () => {
-      rmSync(path, { force: true });
-      return true;
+  /** What was known and can't be read any more. */
+  problems(): readonly string[] {
+    return this.#logs().flatMap((log) => {
+      const recalled = this.recall(log);
+      return 'problem' in recalled ? [recalled.problem] : [];
     });
   }
 
-  #names(): readonly string[] {
+  /** Forgets a log, or what is known of it at a path; tells whether there was something. */
+  async forget(log: string, at?: string): Promise<boolean> {
+    const path = this.#headPath(log);
+    if (readIfThere(path) === null) return false;
+    return alone(path, async () => {
+      const heads = headsOf(this.recall(log));
+      const kept = at === undefined ? [] : heads.filter((head) => head.path !== at);
+      const [first, ...others] = kept;
+      if (first === undefined) rmSync(path, { force: true });
+      else if (kept.length < heads.length) await replaceFile(path, textOf(others, first));
+      return kept.length < heads.length || heads.length === 0;
+    });
+  }
+
+  #time(): string {
+    return this.#now().toISOString();
+  }
+
+  #logs(): readonly string[] {
     try {
       return readdirSync(this.#heads)
         .filter((name) => /^[0-9a-f]{64}\.json$/.test(name))
+        .map((name) => name.slice(0, 64))
         .toSorted();
     } catch (error) {
       if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
@@ -170,25 +178,54 @@ export class HeadMemory {
   }
 }
 
-/** What is known, if it is. */
-export function knownOf(recalled: Recalled | undefined): KnownHead | null {
-  return recalled && 'log' in recalled ? recalled : null;
+/** What is known, if it can be read. */
+export function headsOf(recalled: Recalled | undefined): readonly KnownHead[] {
+  return recalled === undefined || 'problem' in recalled ? [] : recalled;
 }
 
-const VERSION = 1;
+/** What is known of one place. */
+export function headAt(heads: readonly KnownHead[], path: string): KnownHead | undefined {
+  return heads.find((head) => head.path === path);
+}
+
+const VERSION = 2;
+/** A log that is seen in more places than this is no longer known in the one of the longest ago. */
+const MAX_PLACES = 64;
+
+/** The file that keeps these heads, with `head` in the place of what was known where it is. */
+function textOf(heads: readonly KnownHead[], head: KnownHead): string {
+  const others = heads
+    .filter(({ path }) => path !== head.path)
+    .toSorted((a, b) => (a.time < b.time ? 1 : -1))
+    .slice(0, MAX_PLACES - 1);
+  const all = [head, ...others].map((each) => ({ ...each }));
+  return `${canonicalJson({ heads: all, version: VERSION })}\n`;
+}
 
 function parse(text: string): JsonObject {
   const parsed = parseJson(text);
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : {};
 }
 
-function headIn(value: JsonObject): KnownHead | null {
-  const { log, size, root, sealed, by, version } = value;
-  const [path, time, since] = [value['path'], value['time'], value['since']].filter(isText);
-  if (version !== VERSION || !isHash(log) || !isHash(root) || !isSize(size)) return null;
-  if (typeof sealed !== 'boolean' || (by !== 'writer' && by !== 'verifier')) return null;
-  if (path === undefined || time === undefined || since === undefined) return null;
-  return { log, size, root, sealed, path, by, time, since };
+/** Undefined if it isn't what is written. */
+function headsIn({ heads, version }: JsonObject): readonly KnownHead[] | undefined {
+  if (version !== VERSION || !Array.isArray(heads) || heads.length === 0) return undefined;
+  const all = heads.flatMap((each) => headIn(isJsonObject(each) ? each : {}) ?? []);
+  if (all.length < heads.length) return undefined;
+  return all.toSorted((a, b) => b.size - a.size || (a.time < b.time ? -1 : 1));
+}
+
+function headIn(value: JsonObject): KnownHead | undefined {
+  const { log, kind, size, root, sealed, by } = value;
+  const [path, time] = [value['path'], value['time']].filter(isText);
+  if (!isHash(log) || !isHash(root) || !isSize(size)) return undefined;
+  if (typeof sealed !== 'boolean' || (by !== 'writer' && by !== 'verifier')) return undefined;
+  if (path === undefined || time === undefined || !isKind(kind)) return undefined;
+  return { log, kind, size, root, sealed, path, by, time };
+}
+
+function isKind(value: JsonValue | undefined): value is SeenHead['kind'] {
+  return value === 'transcript' || value === 'audit';
 }
 
 function isSize(value: JsonValue | undefined): value is number {
@@ -203,6 +240,6 @@ function isHash(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }
 
-function isSame(left: KnownHead, right: KnownHead | null): boolean {
-  return right !== null && left.size === right.size && left.root === right.root;
+function isSame(left: KnownHead | undefined, right: KnownHead | undefined): boolean {
+  return left?.size === right?.size && left?.root === right?.root;
 }

@@ -40,7 +40,7 @@ export function originOf(id: string): string {
   return `${PREFIX}${id}`;
 }
 
-/** The id of the audit log at a path: its format has no room for one. */
-export function auditId(path: string): string {
-  return createHash('sha256').update(`audit log at ${path}`).digest('hex');
+/** The id of the audit log whose first entry has this digest: its format has no room for one. */
+export function auditId(digest: string): string {
+  return createHash('sha256').update(`audit log that begins with ${digest}`).digest('hex');
 }

@@ -3,17 +3,18 @@
  *
  * @module
  */
-import { isCatalog, type Listed } from './catalog.ts';
+import { isCatalog } from './catalog.ts';
 import { type CheckpointFile } from './checkpoint-file.ts';
-import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
+import { headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { originOf, type LogIdentity } from './log-identity.ts';
+import { type Statement } from './look-up.ts';
 
 /** What lay around the file before it was read. */
 export interface Around {
   /** The file's real path; undefined for what is no file, as a pipe. */
   readonly path: string | undefined;
   readonly stored: CheckpointFile | null;
-  readonly listed: Listed | null;
+  readonly listed: readonly Statement[];
 }
 
 /** What was found since. */
@@ -23,13 +24,28 @@ export interface Found {
   /** Which log it is; null if it is broken, or there is none. */
   readonly identity: LogIdentity | null;
   readonly memory: HeadMemory | undefined;
+  /** What was seen of it in other places, and says nothing against it here. */
+  readonly elsewhere: readonly KnownHead[];
+  /** How many records it has. */
+  readonly size: number;
 }
 
 /** In sentences. */
-export function noticesOf(around: Around, { unknown, identity, memory }: Found): string[] {
+export function noticesOf(around: Around, found: Found): string[] {
+  const { unknown, identity, memory } = found;
   const beside = besideWords(around, unknown);
   if (identity === null) return beside;
-  return [...beside, ...placeWords(around, identity, memory)];
+  return [...beside, ...placeWords(around, identity, memory), ...copyWords(found)];
+}
+
+/** Of longer copies: what they have more may be a forgery, or what is missing here. */
+function copyWords({ elsewhere, size }: Found): string[] {
+  return elsewhere
+    .filter((head) => head.size > size)
+    .map(({ size: more, by, time, path }) => {
+      const who = by === 'writer' ? 'written' : 'verified';
+      return `a longer copy of it, of ${more} records, was ${who} in ${path} at ${time}`;
+    });
 }
 
 function besideWords({ stored }: Around, unknown: readonly string[]): string[] {
@@ -46,7 +62,7 @@ function placeWords(
   { id, unique }: LogIdentity,
   memory: HeadMemory | undefined,
 ): string[] {
-  const { before } = listed ?? {};
+  const before = listed.find(({ isNamed }) => isNamed)?.before;
   const words =
     before === undefined
       ? []
@@ -66,6 +82,5 @@ function placeWords(
 function seenAt(path: string, memory: HeadMemory): readonly KnownHead[] {
   // Nobody begins a catalogue anew where there is one; a run may take the place of another.
   if (isCatalog(path)) return memory.list().filter((head) => head.path === path);
-  const last = knownOf(memory.at(path));
-  return last === null ? [] : [last];
+  return headsOf(memory.at(path));
 }

@@ -17,11 +17,13 @@ import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
 import { AttestedStore, type Attesting, type Begun } from './attested-store.ts';
 import { anchorsPath } from './anchors.ts';
-import { isCatalog, listedIn, lookUp, type Listed } from './catalog.ts';
+import { bearingOn } from './bearing.ts';
 import { checkpointPath, readCheckpoints } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
-import { knownOf, type HeadMemory, type KnownHead } from './head-memory.ts';
+import { headAt, headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
+import { identityIn } from './identity-in.ts';
 import { identityOf, type LogIdentity } from './log-identity.ts';
+import { lookUp, type Statement } from './look-up.ts';
 import { placeOf } from './place-of.ts';
 import { Roots } from './roots.ts';
 
@@ -111,7 +113,7 @@ async function withAll(
 ): Promise<Begun | undefined> {
   let all = begun;
   for await (const record of readRecords(store)) {
-    all ??= { identity: identityOf(record), roots: new Roots(), known: null, signed: 0 };
+    all ??= { identity: identityOf(record), roots: new Roots(), known: undefined, signed: 0 };
     if (record.seq >= all.roots.size) all.roots.add(record.hash);
   }
   return all;
@@ -138,22 +140,24 @@ async function compared(
   wantRoots(log.roots, { stored, listed });
   await readAll(records, log, accept);
   const { roots, identity, known } = log;
-  const fault = compare(roots, { id: identity?.id ?? null, stored, known, listed });
+  const fault = compare(roots, { path, id: identity?.id ?? null, stored, known, listed });
   if (fault !== undefined) throw refused(location, fault);
   const unfit = stored?.damage ?? stored?.problem;
   if (unfit !== undefined) throw damaged(location, unfit);
   if (identity === undefined) return undefined;
-  return { identity, roots, known, signed: stored?.checkpoints.at(-1)?.checkpoint.size ?? 0 };
+  const signed = stored?.checkpoints.at(-1)?.checkpoint.size ?? 0;
+  return { identity, roots, known: headAt(known, path), signed };
 }
 
-/** What the folder's catalogue says of the log. A catalogue lists others, and would only be read once more. */
+/** What the folder's catalogue says of the log. */
 async function listedFor(
   path: string,
   onProblem: (problem: string) => void,
-): Promise<Listed | null> {
-  const found = isCatalog(path) ? null : await lookUp()(path);
-  if (found !== null && 'problem' in found) onProblem(found.problem);
-  return listedIn(found);
+): Promise<readonly Statement[]> {
+  const identity = await identityIn(path);
+  const { statements, problem } = await lookUp()(path, identity?.id);
+  if (problem !== undefined) onProblem(problem);
+  return statements;
 }
 
 /** Lets `accept` look at the records. Whoever stops looking can't end it: the rest is compared all the same. */
@@ -176,29 +180,33 @@ async function readAll(
 class Log {
   readonly roots = new Roots();
   readonly #memory: HeadMemory | undefined;
+  readonly #path: string;
   identity: LogIdentity | undefined;
   /** What was known at its first record, as others may verify it meanwhile; of an empty one, what was there. */
-  known: KnownHead | null;
+  known: readonly KnownHead[];
 
   constructor(memory: HeadMemory | undefined, path: string) {
     this.#memory = memory;
-    this.known = knownOf(memory?.at(path));
+    this.#path = path;
+    this.known = headsOf(memory?.at(path));
   }
 
   add(record: TranscriptRecord): void {
     if (this.identity === undefined) {
       this.identity = identityOf(record);
-      this.known = knownOf(this.#memory?.recall(this.identity.id));
+      const heads = headsOf(this.#memory?.recall(this.identity.id));
+      this.known = bearingOn(this.#path, heads).heads;
       wantRoots(this.roots, { known: this.known });
     }
     this.roots.add(record.hash);
   }
 }
 
-function refused(location: string, { reason, detail }: EvidenceFault): StoreError {
+function refused(location: string, { reason, detail, undo }: EvidenceFault): StoreError {
+  const purpose = undo === undefined ? '' : `; or, if it was done on purpose, ${undo}`;
   return new StoreError(
     'broken',
-    `${location}: ${reason}: ${detail}. It is left as it is: to go on with it would hide that. Put back the whole file; or, if it was done on purpose, run \`hashtape heads forget\` on it and move its .checkpoint away`,
+    `${location}: ${reason}: ${detail}. It is left as it is: to go on with it would hide that. Put back the whole file${purpose}`,
   );
 }
 

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { codeOf } from '../store/store-errors.ts';
 
 /** A path in the real path of its folder, as far as that is there; the name itself isn't followed. */
 export function placeOf(file: string): string {
@@ -13,5 +14,14 @@ export function placeOf(file: string): string {
     return join(realpathSync(dirname(path)), basename(path));
   } catch {
     return path;
+  }
+}
+
+/** Whether a file is there, or may be: where that can't be seen, nothing is called missing. */
+export function isThere(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch (error) {
+    return !['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
   }
 }

@@ -1,38 +1,38 @@
 /**
- * What this user remembers of an audit log. Its format is fixed and has no room for an id, so it is known by its place.
+ * What this user remembers of an audit log. Its format is fixed and has no room for an id, so it is known by its first
+ * entry and by its place.
  *
  * @module
  */
-import { createReadStream, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { type EvidenceFault } from '../attest/compare.ts';
 import { type Covered, type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
-import { type HeadMemory, type KnownHead } from '../attest/head-memory.ts';
-import { auditId } from '../attest/log-identity.ts';
-import { parseEntry } from '../computer/audit-entry.ts';
+import { headAt, type HeadMemory, type KnownHead } from '../attest/head-memory.ts';
+import { originOf } from '../attest/log-identity.ts';
 import { type AuditVerdict } from '../computer/audit-verdict.ts';
 import { realPath } from '../store/place.ts';
-import { lines } from '../store/read.ts';
+import {
+  auditIn,
+  digestOf,
+  replacedAt,
+  type AuditEvidenceFault,
+  type Replaced,
+} from './audit-places.ts';
 import { problemOf } from './words.ts';
-
-/** A fault that memory shows in an audit log whose chain holds. */
-export interface AuditEvidenceFault {
-  /** The first entry that it may concern, from 1. */
-  readonly entry: number;
-  readonly reason: 'rolled_back' | 'diverged' | 'not_covered';
-  readonly detail: string;
-}
 
 /** A verdict with what is remembered in it. */
 export interface ExaminedAudit extends Omit<AuditVerdict, 'fault'> {
   readonly fault?: AuditVerdict['fault'] | AuditEvidenceFault;
+  /** What tells it from other audit logs: it is made of its first entry's digest. */
+  readonly origin?: string;
   readonly coverage: readonly Covered[];
   readonly remembered: boolean;
   readonly notices: readonly string[];
 }
 
 /**
- * Compares an audit log with what was remembered of this place, and remembers it.
+ * Compares an audit log with what was remembered of it and of this place, and remembers it.
  *
  * @param displaced what says that a transcript was here.
  */
@@ -49,17 +49,51 @@ export async function examineAudit(
   if (memory === undefined || path === undefined || !holdsToItsEnd(verdict)) {
     return bare(verdict, []);
   }
-  const log = auditId(path);
-  const recalled = memory.recall(log);
-  if (recalled !== null && 'problem' in recalled) return bare(verdict, [recalled.problem]);
-  const fault =
-    (recalled === null ? undefined : await compared(path, verdict, recalled)) ??
-    required.map((level) => uncovered(verdict, recalled, level)).find((one) => one !== undefined);
+  const log = await auditIn(path);
+  const recalled = log === null ? memory.at(path) : memory.recall(log);
+  if ('problem' in recalled) return bare(verdict, [recalled.problem]);
+  // Two episodes that begin in the same second may begin alike: of other places it says nothing.
+  const here = { path, log, memory, known: headAt(recalled, path) };
+  const replaced = log === null ? null : await replacedAt(path, log, memory);
+  const fault = await faultIn(verdict, here, { replaced, required });
   if (fault !== undefined) return faulty(verdict, fault);
-  const notices = await remember(memory, recalled, { log, path, verdict });
-  const examined = { ...bare(verdict, notices), remembered: notices.length === 0 };
-  if (recalled === null) return examined;
-  const { size: records, time: since } = recalled;
+  return remembered(verdict, here, replaced === null ? [] : [replaced.notice]);
+}
+
+/** An audit log, and what is known of it where it is. */
+interface Here {
+  readonly path: string;
+  /** Null if it has no entry. */
+  readonly log: string | null;
+  readonly memory: HeadMemory;
+  readonly known: KnownHead | undefined;
+}
+
+async function faultIn(
+  verdict: AuditVerdict,
+  { path, known }: Here,
+  { replaced, required }: { replaced: Replaced | null; required: readonly Level[] },
+): Promise<AuditEvidenceFault | undefined> {
+  const fault = known === undefined ? undefined : await compared(path, verdict, known);
+  const lacking = required.map((level) => uncovered(verdict, known, level));
+  return fault ?? replaced?.fault ?? lacking.find((one) => one !== undefined);
+}
+
+/** A verdict on a log that is remembered as it is now. */
+async function remembered(
+  verdict: AuditVerdict,
+  { path, log, memory, known }: Here,
+  notices: readonly string[],
+): Promise<ExaminedAudit> {
+  if (log === null) return bare(verdict, notices);
+  const problems = await remember(memory, known, { log, path, verdict });
+  const examined = {
+    ...bare(verdict, [...notices, ...problems]),
+    origin: originOf(log),
+    remembered: problems.length === 0,
+  };
+  if (known === undefined) return examined;
+  const { size: records, time: since } = known;
   return { ...examined, coverage: [{ by: 'remembered', records, since }] };
 }
 
@@ -71,7 +105,7 @@ function holdsToItsEnd({ ok, fault, count }: AuditVerdict): boolean {
 /** What is required and isn't there; a fault of the chain comes first. */
 function uncovered(
   { ok, count }: AuditVerdict,
-  known: KnownHead | null,
+  known: KnownHead | undefined,
   required: Level,
 ): AuditEvidenceFault | undefined {
   if (!ok) return undefined;
@@ -105,26 +139,15 @@ async function compared(
   return { entry: 1, reason: 'diverged', detail };
 }
 
-/** The digest in the entry with this number, from 1. */
-async function digestOf(path: string, number: number): Promise<string | undefined> {
-  let at = 0;
-  for await (const line of lines(createReadStream(path))) {
-    at += 1;
-    if (at === number && line !== null) return parseEntry(Buffer.from(line).toString()).digest;
-  }
-  return undefined;
-}
-
 async function remember(
   memory: HeadMemory,
-  known: KnownHead | null,
+  known: KnownHead | undefined,
   { log, path, verdict }: { log: string; path: string; verdict: AuditVerdict },
 ): Promise<readonly string[]> {
   const { count, head, closed } = verdict;
-  if (count === 0) return [];
   try {
-    const seen = { log, size: count, root: head, sealed: closed, path, by: 'verifier' as const };
-    await memory.remember(seen, known);
+    const seen = { log, kind: 'audit', size: count, root: head, sealed: closed, path } as const;
+    await memory.remember({ ...seen, by: 'verifier' }, known);
     return [];
   } catch (error) {
     return [`not remembered: ${problemOf(error)}`];

@@ -7,7 +7,7 @@ import { type AuditEntry } from '../computer/audit-entry.ts';
 import { type AuditReason } from '../computer/audit-judge.ts';
 import { type AuditVerdict } from '../computer/audit-verdict.ts';
 import { type EvidenceReason } from '../attest/compare.ts';
-import { type AuditEvidenceFault } from './audit-evidence.ts';
+import { type AuditEvidenceFault } from './audit-places.ts';
 import { EVIDENCE_MEANINGS } from './evidence-words.ts';
 import { type Style } from './io.ts';
 import { count, cut, number, oneLine } from './words.ts';
@@ -68,7 +68,7 @@ export function entryLine(entry: AuditEntry, { goal, full, style }: EntryView): 
   return `#${number(index + 1)}  ${style('quiet', at)}  ${state}  ${what}${aim}`;
 }
 
-function entryCount(n: number): string {
+export function entryCount(n: number): string {
   return n === 1 ? '1 entry' : `${number(n)} entries`;
 }
 

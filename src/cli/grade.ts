@@ -6,7 +6,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { isCatalog } from '../attest/catalog.ts';
 import { Examination, type Examined, type Knowledge } from '../attest/examine.ts';
-import { goneAt, goneFrom, type Gone } from '../attest/gone.ts';
+import { goneAt, goneFrom, unreachedIn, type Gone } from '../attest/gone.ts';
 import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { createVerifier, GENESIS, type VerifyOptions } from '../transcript/index.ts';
 import { examineAudit, type ExaminedAudit } from './audit-evidence.ts';
@@ -67,6 +67,23 @@ async function graded(
     return { file, verdict: await examineAudit(file, verdict, knowledge, examination.displaced) };
   const opened = await disclosuresOf(file, judged);
   return { file, verdict: await examination.end(verdict), opened };
+}
+
+/** What is known to be in the folders among the paths, is there, and wasn't found by going through them. */
+export async function unreachedFrom(
+  paths: readonly string[],
+  targets: readonly Target[],
+  { memory }: Knowledge,
+): Promise<readonly Target[]> {
+  const files = targets.map(({ file }) => file);
+  const unreached: Target[] = [];
+  for (const path of paths.filter(isFolder)) {
+    for (const file of await unreachedIn(path, files, memory)) {
+      unreached.push({ file });
+      files.push(file);
+    }
+  }
+  return unreached;
 }
 
 /** What is missing from the folders among the paths. */

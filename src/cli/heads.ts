@@ -3,14 +3,17 @@
  *
  * @module
  */
-import { resolve, sep } from 'node:path';
+import { join, resolve, sep } from 'node:path';
 import { type Command } from 'commander';
+import { CATALOG, readCatalog } from '../attest/catalog.ts';
 import { noteRemoval } from '../attest/catalog-notes.ts';
-import { placeOf } from '../attest/place-of.ts';
+import { isThere, placeOf } from '../attest/place-of.ts';
 import { HeadMemory, type KnownHead } from '../attest/head-memory.ts';
+import { identityIn } from '../attest/identity-in.ts';
 import { readKeyring } from '../attest/key-file.ts';
 import { originOf } from '../attest/log-identity.ts';
 import { placesIn } from '../attest/places.ts';
+import { entryCount } from './audit-words.ts';
 import { timeWords } from './evidence-words.ts';
 import { CommandError, type Io } from './io.ts';
 import { count, harmlessJson, oneLine, problemOf } from './words.ts';
@@ -54,49 +57,72 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
 function list(memory: HeadMemory, json: boolean, io: Io): void {
   const heads = memory.list().toSorted((a, b) => (a.time < b.time ? -1 : 1));
   for (const head of heads) io.out.line(json ? jsonOf(head) : inWords(head));
-  if (heads.length === 0 && !json) io.err.line('nothing is remembered yet');
+  const problems = memory.problems();
+  for (const problem of problems) io.err.line(oneLine(problem));
+  if (heads.length + problems.length === 0 && !json) io.err.line('nothing is remembered yet');
 }
 
 function jsonOf({ log, ...head }: KnownHead): string {
   return harmlessJson(JSON.stringify({ origin: originOf(log), ...head }));
 }
 
-function inWords({ log, size, sealed, path, by, time }: KnownHead): string {
+function inWords({ log, kind, size, sealed, path, by, time }: KnownHead): string {
   const state = sealed ? 'sealed' : 'open';
   const who = by === 'writer' ? 'written' : 'verified';
   const where = oneLine(path);
-  return `${timeWords(time)}  ${count(size, 'record')}, ${state}, ${who}  ${where}\n  ${originOf(log)}`;
+  const what = kind === 'audit' ? `audit log, ${entryCount(size)}` : count(size, 'record');
+  return `${timeWords(time)}  ${what}, ${state}, ${who}  ${where}\n  ${originOf(log)}`;
 }
 
 async function forget(memory: HeadMemory, log: string, io: Io): Promise<void> {
+  // An empty variable of a shell would be the folder that one is in.
+  if (log === '') throw new CommandError('the path is empty; say what to forget');
   const [, id] = /^(?:hashtape\/)?([0-9a-f]{64})$/.exec(log) ?? [];
   const path = placeOf(resolve(log));
-  const wanted = id === undefined ? rememberedAt(memory, path) : [id];
-  let forgotten = 0;
-  for (const each of wanted) if (await memory.forget(each)) forgotten += 1;
-  const listed = id === undefined && (await unlist(path, memory, io));
-  if (forgotten === 0 && !listed) {
+  const forgotten =
+    id === undefined ? await forgetAt(memory, path) : Number(await memory.forget(id));
+  const unlisted = id === undefined ? await unlist(path, memory, io) : 0;
+  if (forgotten + unlisted === 0) {
     throw new CommandError(`${oneLine(log)}: nothing is remembered of it; see \`hashtape heads\``);
   }
   const words = [
     ...(forgotten === 0 ? [] : [forgotten === 1 ? 'forgotten' : `${forgotten} logs forgotten`]),
-    ...(listed ? ['off the catalogue'] : []),
+    ...(unlisted === 0
+      ? []
+      : [unlisted === 1 ? 'off the catalogue' : `${unlisted} off the catalogue`]),
   ];
   io.out.line(`${oneLine(log)}  ${words.join(', ')}`);
 }
 
-/** The logs that were last seen at a path, or below it, and an audit log that is known by it. */
-function rememberedAt(memory: HeadMemory, path: string): readonly string[] {
+/** Forgets what was seen at a path, or below it, and what is damaged of the log that is there. Tells of how many logs. */
+async function forgetAt(memory: HeadMemory, path: string): Promise<number> {
   const below = memory.list().filter((head) => (head.path + sep).startsWith(path + sep));
-  return below.map(({ log }) => log);
+  let forgotten = 0;
+  for (const head of below) if (await memory.forget(head.log, head.path)) forgotten += 1;
+  const identity = await identityIn(path);
+  const isDamaged = identity !== null && 'problem' in memory.recall(identity.id);
+  if (isDamaged && (await memory.forget(identity.id))) forgotten += 1;
+  return forgotten;
 }
 
-async function unlist(path: string, memory: HeadMemory, io: Io): Promise<boolean> {
+/** Takes a file off its folder's catalogue; of a folder, what is listed in it and gone. Tells how many. */
+async function unlist(path: string, memory: HeadMemory, io: Io): Promise<number> {
   const ring = await readKeyring(placesIn(io.env).config).catch(() => null);
+  let unlisted = 0;
   try {
-    return await noteRemoval(path, { signer: ring?.signer, memory });
+    for (const file of [path, ...(await goneIn(path))]) {
+      if (await noteRemoval(file, { signer: ring?.signer, memory })) unlisted += 1;
+    }
   } catch (error) {
     io.err.line(`the catalogue of its folder could not be changed: ${problemOf(error)}`);
-    return false;
   }
+  return unlisted;
+}
+
+async function goneIn(folder: string): Promise<readonly string[]> {
+  // It may be no folder, and what is wrong with a catalogue is for its own verify to say.
+  const catalog = await readCatalog(join(folder, CATALOG)).catch(() => null);
+  return [...(catalog?.files.keys() ?? [])]
+    .map((name) => join(folder, name))
+    .filter((file) => !isThere(file));
 }

@@ -5,13 +5,14 @@
  */
 import { InvalidArgumentError, type Command } from 'commander';
 import { bytesIfThere } from '../attest/atomic-file.ts';
-import { lookUp } from '../attest/catalog.ts';
 import { readTrustStore } from '../attest/certificate.ts';
 import { type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
+import { examineFile } from '../attest/examine-file.ts';
 import { gitNotes } from '../attest/git.ts';
 import { HeadMemory } from '../attest/head-memory.ts';
 import { readKeyring } from '../attest/key-file.ts';
+import { lookUp } from '../attest/look-up.ts';
 import { placesIn } from '../attest/places.ts';
 import {
   parsePolicy,
@@ -43,8 +44,16 @@ export function addKnowledgeOptions(command: Command): Command {
     );
 }
 
-/** What is known here. */
-export async function knowledgeOf(io: Io, flags: KnowledgeFlags = {}): Promise<Knowledge> {
+/**
+ * What is known here.
+ *
+ * @param catalogs catalogues that are asked beside those of the files' own folders.
+ */
+export async function knowledgeOf(
+  io: Io,
+  flags: KnowledgeFlags = {},
+  catalogs: readonly string[] = [],
+): Promise<Knowledge> {
   const { key = [], policy, tsaRoots, require: required } = flags;
   const { config, state } = placesIn(io.env);
   const named = policy === undefined ? [] : policyKeys(policy);
@@ -55,15 +64,21 @@ export async function knowledgeOf(io: Io, flags: KnowledgeFlags = {}): Promise<K
   } catch (error) {
     io.err.line(`your own signatures are not known: ${problemOf(error)}`);
   }
-  return {
+  const knowledge = {
     keys: [...keys.values()],
     memory: new HeadMemory(state),
-    required,
-    policy,
-    listed: lookUp(),
     findGitNotes: gitNotes(),
     authorities: tsaRoots,
   };
+  const check = async (catalog: string): Promise<string | null> => wrongWith(catalog, knowledge);
+  return { ...knowledge, required, policy, listed: lookUp({ others: catalogs, check }) };
+}
+
+/** What is wrong with a catalogue. Its last record may just be being written. */
+async function wrongWith(catalog: string, knowledge: Knowledge): Promise<string | null> {
+  const { fault } = await examineFile(catalog, knowledge, { allowOpen: true });
+  if (fault === undefined || fault.reason === 'torn_tail') return null;
+  return `${fault.reason}: ${fault.detail}`;
 }
 
 /** A policy file on the command line. */

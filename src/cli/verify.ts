@@ -6,11 +6,12 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isCatalog } from '../attest/catalog.ts';
 import { LEVELS } from '../attest/coverage.ts';
+import { placeOf } from '../attest/place-of.ts';
 import { unreadable, type VerifyOptions } from '../transcript/index.ts';
 import { auditFault, auditStanding } from './audit-words.ts';
 import { disclosureWords } from './disclosures.ts';
 import { caveat, evidenceLines } from './evidence-words.ts';
-import { grade, missingFrom, type Result } from './grade.ts';
+import { grade, missingFrom, unreachedFrom, type Result } from './grade.ts';
 import { CommandError, type ExitStatus, type Io, type Style } from './io.ts';
 import { addKnowledgeOptions, knowledgeOf, type KnowledgeFlags } from './knowledge.ts';
 import { given, oneOf, wholeNumber } from './options.ts';
@@ -79,13 +80,17 @@ async function verify(
   { json, key, require, policy, tsaRoots, ...wanted }: Flags,
   io: Io,
 ): Promise<ExitStatus> {
-  const knowledge = await knowledgeOf(io, given({ key, require, policy, tsaRoots }));
+  const targets = await allTargets(paths, wanted);
+  const catalogs = targets.map(({ file }) => file).filter(isCatalog);
+  const flags = given({ key, require, policy, tsaRoots });
+  const knowledge = await knowledgeOf(io, flags, catalogs.map(placeOf));
   const results: Result[] = [];
   const tell = (result: Result): void => {
     results.push(result);
     io.out.line(json === true ? jsonOf(result) : inWords(result, io.out.style));
   };
-  for (const target of await allTargets(paths, wanted)) {
+  const unreached = await unreachedFrom(paths, targets, knowledge);
+  for (const target of [...targets, ...unreached]) {
     tell(await grade(target, wanted, knowledge, io.err));
   }
   for (const result of await missingFrom(paths, results, knowledge)) tell(result);

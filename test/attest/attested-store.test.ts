@@ -9,7 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { AttestedStore, type AttestedState } from '../../src/attest/attested-store.ts';
 import { checkpointPath, readCheckpoints } from '../../src/attest/checkpoint-file.ts';
-import { HeadMemory, knownOf } from '../../src/attest/head-memory.ts';
+import { HeadMemory, headsOf } from '../../src/attest/head-memory.ts';
 import { createAttested, openAttested } from '../../src/attest/open.ts';
 import { storeConformance, type StoreUnderTest } from '../../src/store/conformance.ts';
 import { createTranscript, StoreError } from '../../src/store/index.ts';
@@ -164,7 +164,7 @@ describe('what is stated, and when', () => {
       { path, size: 1, head: head.hash, sealed: false, closed: false },
       { path, size: 2, head: store.head.hash, sealed: true, closed: true },
     ]);
-    expect(states[1]?.root).toBe(knownOf(memory.recall(head.hash))?.root);
+    expect(states[1]?.root).toBe(headsOf(memory.recall(head.hash))[0]?.root);
     expect(states[1]?.identity).toEqual({ id: head.hash, unique: true });
   });
 

@@ -17,7 +17,8 @@ import {
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Attesting } from '../../src/attest/attested-store.ts';
-import { catalogPath, isCatalog, lookUp, readCatalog } from '../../src/attest/catalog.ts';
+import { catalogPath, isCatalog, readCatalog } from '../../src/attest/catalog.ts';
+import { lookUp } from '../../src/attest/look-up.ts';
 import { noteRemoval, noteRun } from '../../src/attest/catalog-notes.ts';
 import { checkpointPath } from '../../src/attest/checkpoint-file.ts';
 import { type Knowledge } from '../../src/attest/examine.ts';
@@ -84,7 +85,7 @@ describe('what it says of a file', () => {
     await writeLog(path, user.noting, { sealed: false });
     const records = await recordsOf(catalogPath(path));
     expect(records.map(({ kind }) => kind)).toEqual(['catalog', 'run', 'run']);
-    const listed = (await readCatalog(catalogPath(path)))?.get('a.jsonl');
+    const listed = (await readCatalog(catalogPath(path)))?.files.get('a.jsonl');
     const known = user.memory.list().find((head) => head.path === path);
     expect(listed).toEqual({
       file: 'a.jsonl',
@@ -95,7 +96,7 @@ describe('what it says of a file', () => {
     const store = await openAttested(path, user.noting);
     await store.append([toolRecord(1)]);
     await store.close();
-    expect((await readCatalog(catalogPath(path)))?.get('a.jsonl')?.end?.size).toBe(6);
+    expect((await readCatalog(catalogPath(path)))?.files.get('a.jsonl')?.end?.size).toBe(6);
     expect(user.problems).toEqual([]);
     expect(await faultsIn(dirname(path), user)).toEqual([]);
   });
@@ -118,7 +119,7 @@ describe('what it says of a file', () => {
   test('nothing where there is none', async () => {
     const path = newPath();
     expect(await readCatalog(catalogPath(path))).toBeNull();
-    expect(await lookUp()(path)).toBeNull();
+    expect(await lookUp()(path, undefined)).toEqual({ statements: [] });
     expect(await noteRemoval(path, newUser().attesting)).toBe(false);
     expect(existsSync(catalogPath(path))).toBe(false);
   });
@@ -136,7 +137,7 @@ describe('what it says of a file', () => {
     await user.memory.forget(log);
     expect(await faultsIn(dirname(path), user)).toEqual([]);
     await writeLog(path, user.noting);
-    const listed = (await readCatalog(catalogPath(path)))?.get('a.jsonl');
+    const listed = (await readCatalog(catalogPath(path)))?.files.get('a.jsonl');
     expect(listed?.log).not.toBe(log);
     expect(listed?.end?.size).toBe(5);
     expect(await faultsIn(dirname(path), user)).toEqual([]);
@@ -146,14 +147,14 @@ describe('what it says of a file', () => {
     const user = newUser();
     const path = within(newFolder(), 'a.jsonl');
     await writeLog(path, user.noting);
-    const before = (await readCatalog(catalogPath(path)))?.get('a.jsonl');
+    const before = (await readCatalog(catalogPath(path)))?.files.get('a.jsonl');
     rmSync(path);
     await writeLog(path, user.noting);
     const catalog = await openAttested(catalogPath(path), user.attesting);
     const payload = { at: 'NOW', file: 'a.jsonl', log: before?.log ?? '' };
     await catalog.append([{ kind: 'removed', payload }]);
     await catalog.close();
-    const listed = (await readCatalog(catalogPath(path)))?.get('a.jsonl');
+    const listed = (await readCatalog(catalogPath(path)))?.files.get('a.jsonl');
     expect(listed).toBeDefined();
     expect(listed?.log).not.toBe(before?.log);
   });
@@ -171,7 +172,7 @@ describe('what it says of a file', () => {
       { kind: 'removed', payload: { file: 'a.jsonl', log: 'x', at: 'y' } },
     ]);
     await catalog.close();
-    expect([...((await readCatalog(catalogPath(path))) ?? new Map()).keys()]).toEqual(['a.jsonl']);
+    expect([...((await readCatalog(catalogPath(path)))?.files.keys() ?? [])]).toEqual(['a.jsonl']);
   });
 });
 
@@ -183,7 +184,7 @@ describe('what a crash or a person leaves of it', () => {
     await writeLog(path, user.noting);
     expect(user.problems).toEqual([]);
     expect(await faultsIn(dirname(path), user)).toEqual([]);
-    expect((await readCatalog(catalogPath(path)))?.size).toBe(1);
+    expect((await readCatalog(catalogPath(path)))?.files.size).toBe(1);
   });
 
   test('a torn one is repaired, at its first record as well', async () => {
@@ -194,10 +195,10 @@ describe('what a crash or a person leaves of it', () => {
       const path = join(folder, 'b.jsonl');
       appendFileSync(catalogPath(path), '{"hash":"01');
       // What is torn says what it says as far as it is whole.
-      expect((await readCatalog(catalogPath(path)))?.size).toBe(before);
+      expect((await readCatalog(catalogPath(path)))?.files.size).toBe(before);
       await writeLog(path, user.noting);
       expect(user.problems).toEqual([]);
-      expect((await readCatalog(catalogPath(path)))?.size).toBe(before + 1);
+      expect((await readCatalog(catalogPath(path)))?.files.size).toBe(before + 1);
       expect(await faultsIn(folder, user)).toEqual([]);
       const examined = await examine(catalogPath(path), user.knowledge);
       expect(examined.coverage).toMatchObject([{ by: 'signed' }, { by: 'remembered' }]);
@@ -238,7 +239,7 @@ describe('what a crash or a person leaves of it', () => {
       coverage: [{ records: 5 }, { records: 5 }],
     });
     // A broken one says nothing of files, and is a fault itself.
-    await lookUp()(path);
+    await lookUp()(path, undefined);
     if (bytes !== null)
       expect((await faultsIn(folder, user)).join()).toContain('hashtape-catalog.jsonl');
   });
@@ -284,8 +285,8 @@ describe('many processes', () => {
     );
     expect(await atOnce(children)).toEqual(Array.from({ length: 8 }, () => '[]'));
     const listing = await readCatalog(join(folder, 'hashtape-catalog.jsonl'));
-    expect(listing?.size).toBe(24);
-    for (const { end } of listing?.values() ?? []) expect(end?.size).toBe(2);
+    expect(listing?.files.size).toBe(24);
+    for (const { end } of listing?.files.values() ?? []) expect(end?.size).toBe(2);
     expect(await faultsIn(folder, userIn(state))).toEqual([]);
     expect(readdirSync(folder).filter((name) => !name.endsWith('.jsonl'))).toEqual([]);
   }, 60_000);
@@ -454,5 +455,5 @@ test('a catalogue that is in use is waited for', async () => {
   clearTimeout(late);
   await holder.close();
   expect(user.problems).toEqual([]);
-  expect((await readCatalog(catalogPath(path)))?.get('b.jsonl')?.end).toBeDefined();
+  expect((await readCatalog(catalogPath(path)))?.files.get('b.jsonl')?.end).toBeDefined();
 });

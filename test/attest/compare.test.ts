@@ -4,17 +4,18 @@
  * @module
  */
 import { describe, expect, test } from 'vitest';
-import { type Listed } from '../../src/attest/catalog.ts';
 import { type CheckpointFile } from '../../src/attest/checkpoint-file.ts';
 import { compare, wantRoots, type Claim, type Stated } from '../../src/attest/compare.ts';
 import { type KnownHead } from '../../src/attest/head-memory.ts';
 import { originOf } from '../../src/attest/log-identity.ts';
+import { type Statement } from '../../src/attest/look-up.ts';
 import { Roots } from '../../src/attest/roots.ts';
 import { fromHex } from '../../src/evidence/hex.ts';
 
 /** Logs are up to so long. */
 const MOST = 9;
 const ID = 'a'.repeat(64);
+const PATH = '/x';
 
 /** The hash of record `i`, and of another that could be in its place. */
 function record(i: number, isOther = false): string {
@@ -49,13 +50,15 @@ function checkpoints(...logs: readonly (readonly string[])[]): CheckpointFile {
 }
 
 function known(records: readonly string[], by: KnownHead['by'] = 'verifier'): KnownHead {
-  const seen = { log: ID, size: records.length, root: rootOf(records), sealed: false };
-  return { ...seen, path: '/x', by, time: 'THEN', since: 'THEN' };
+  const seen = { log: ID, kind: 'transcript', size: records.length, sealed: false } as const;
+  return { ...seen, root: rootOf(records), path: PATH, by, time: 'THEN' };
 }
 
-function listed(records: readonly string[], id = ID): Listed {
+function listed(records: readonly string[], id = ID): Statement {
   return {
-    file: 'x',
+    file: PATH,
+    who: 'the catalogue',
+    isNamed: true,
     log: id,
     at: 'THEN',
     end: { size: records.length, root: rootOf(records), sealed: false },
@@ -79,7 +82,8 @@ function judged(records: readonly string[], stated: Partial<Stated>): ReturnType
   return compare(roots, {
     id: records.length === 0 ? null : ID,
     stored: null,
-    known: null,
+    path: PATH,
+    known: [],
     ...stated,
   });
 }
@@ -93,9 +97,9 @@ function named(detail: string): [number, number] {
 describe('one statement of every size, against a log of every size, changed from every record on', () => {
   const SOURCES: readonly [string, (records: readonly string[]) => Partial<Stated>, string][] = [
     ['a checkpoint', (records) => ({ stored: checkpoints(records) }), 'root_mismatch'],
-    ['memory', (records) => ({ known: known(records) }), 'diverged'],
+    ['memory', (records) => ({ known: [known(records)] }), 'diverged'],
     ['an anchor', (records) => ({ anchors: [anchored(records)] }), 'root_mismatch'],
-    ['the catalogue', (records) => ({ listed: listed(records) }), 'diverged'],
+    ['the catalogue', (records) => ({ listed: [listed(records)] }), 'diverged'],
   ];
 
   test.each(SOURCES)('%s', (_, state, reason) => {
@@ -131,8 +135,8 @@ test('many statements of one history: the range that is named holds the first re
     for (let changed = 0; changed < MOST; changed += 1) {
       const stated = {
         stored: checkpoints(...sizes.map((size) => genuine.slice(0, size))),
-        known: known(genuine.slice(0, sizes.at(-1))),
-        listed: listed(genuine.slice(0, sizes[0])),
+        known: [known(genuine.slice(0, sizes.at(-1)))],
+        listed: [listed(genuine.slice(0, sizes[0]))],
       };
       const fault = judged(log(MOST, changed), stated);
       const what = JSON.stringify({ sizes, changed });
@@ -152,7 +156,10 @@ test('checkpoints that were made for the changed log don’t narrow what memory 
     for (let forged = 1; forged <= 6; forged += 1) {
       const now = log(MOST, changed);
       const stored = checkpoints(now.slice(0, forged));
-      for (const other of [{ known: known(log(6)) }, { anchors: [anchored(log(6))] }]) {
+      for (const other of [
+        { known: [known(log(6))] },
+        { anchors: [anchored(log(6))] },
+      ] as Partial<Stated>[]) {
         const fault = judged(now, { stored, ...other });
         const [first, last] = named(fault?.detail ?? '');
         expect(first <= changed && changed <= last, `${changed}: ${fault?.detail}`).toBe(true);
@@ -175,15 +182,17 @@ describe('of another log', () => {
   });
 
   test('is a file that the catalogue has as another', () => {
-    const fault = judged(log(4), { listed: listed(log(4), 'b'.repeat(64)) });
+    const fault = judged(log(4), { listed: [listed(log(4), 'b'.repeat(64))] });
     expect(fault).toMatchObject({ reason: 'diverged', seq: 0 });
     expect(fault?.detail).toContain('b'.repeat(64));
   });
 });
 
 test('a log that was only begun, as the catalogue says, may have any size', () => {
-  const begun: Listed = { file: 'x', log: ID, at: 'THEN' };
-  for (let now = 0; now < 4; now += 1) expect(judged(log(now), { listed: begun })).toBeUndefined();
+  const { end: _, ...begun } = listed(log(1));
+  for (let now = 0; now < 4; now += 1) {
+    expect(judged(log(now), { listed: [begun] })).toBeUndefined();
+  }
 });
 
 test('without statements nothing is wrong', () => {
@@ -217,19 +226,23 @@ describe('roots at chosen sizes', () => {
 test('what was sealed is not gone on with', () => {
   const records = log(3);
   for (const stated of [
-    { known: { ...known(records.slice(0, 2)), sealed: true }, stored: null },
+    { known: [{ ...known(records.slice(0, 2)), sealed: true }], listed: [] },
     {
-      known: null,
-      stored: null,
-      listed: {
-        ...listed(records.slice(0, 2)),
-        end: { size: 2, root: rootOf(records.slice(0, 2)), sealed: true },
-      },
+      known: [],
+      listed: [
+        {
+          ...listed(records.slice(0, 2)),
+          end: { size: 2, root: rootOf(records.slice(0, 2)), sealed: true },
+        },
+      ],
     },
   ]) {
     const roots = new Roots();
     wantRoots(roots, stated);
     for (const hash of records) roots.add(hash);
-    expect(compare(roots, { id: ID, ...stated })).toMatchObject({ seq: 2, reason: 'diverged' });
+    expect(compare(roots, { path: PATH, id: ID, stored: null, ...stated })).toMatchObject({
+      seq: 2,
+      reason: 'diverged',
+    });
   }
 });

@@ -19,7 +19,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { lookUp } from '../../src/attest/catalog.ts';
+import { lookUp } from '../../src/attest/look-up.ts';
 import { checkpointPath } from '../../src/attest/checkpoint-file.ts';
 import { type Level } from '../../src/attest/coverage.ts';
 import { Examination, type Examined } from '../../src/attest/examine.ts';
@@ -154,7 +154,7 @@ describe('where a log is', () => {
     expect(await examine(copied, user.knowledge)).toMatchObject({
       fault: { reason: 'rolled_back', seq: 3 },
     });
-    expect(user.memory.at(moved)).toMatchObject({ size: 5 });
+    expect(user.memory.at(moved)).toMatchObject([{ size: 5 }]);
   });
 
   test('two runs never are one, whatever they have in common', async () => {

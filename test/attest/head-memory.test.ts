@@ -15,11 +15,22 @@ import {
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { HeadMemory, knownOf, type SeenHead } from '../../src/attest/head-memory.ts';
+import {
+  HeadMemory,
+  headAt,
+  headsOf,
+  type KnownHead,
+  type SeenHead,
+} from '../../src/attest/head-memory.ts';
 import { scratch } from '../store/helpers.ts';
 import { attestChild, atOnce, requireBuiltAttest, snapshot, whenAllReady } from './support.ts';
 
 const newPath = scratch();
+
+/** What is known of a log where it mostly is. */
+function knownIn(memory: HeadMemory, log = hash('a')): KnownHead | undefined {
+  return headAt(headsOf(memory.recall(log)), '/runs/a.jsonl');
+}
 
 function hash(digit: number | string): string {
   return String(digit).padStart(64, '0');
@@ -29,6 +40,7 @@ function seen(size: number, more: Partial<SeenHead> = {}): SeenHead {
   const root = hash(size);
   return {
     log: hash('a'),
+    kind: 'transcript',
     size,
     root,
     sealed: false,
@@ -51,8 +63,8 @@ function headFile(state: string, log = hash('a')): string {
 
 test('nothing is written before something is seen', async () => {
   const { memory, state } = newMemory();
-  expect(memory.recall(hash('a'))).toBeNull();
-  expect(memory.at('/runs/a.jsonl')).toBeNull();
+  expect(memory.recall(hash('a'))).toEqual([]);
+  expect(memory.at('/runs/a.jsonl')).toEqual([]);
   expect(memory.list()).toEqual([]);
   expect(await memory.forget(hash('a'))).toBe(false);
   memory.leave('/runs/a.jsonl');
@@ -61,20 +73,18 @@ test('nothing is written before something is seen', async () => {
 
 test('what was seen is known: when first, when so large, where, and by whom', async () => {
   const { memory, state } = newMemory();
-  expect(await memory.remember(seen(3), null)).toBe(true);
-  const first = { ...seen(3), time: '1970-01-01T00:00:01.000Z', since: '1970-01-01T00:00:01.000Z' };
-  expect(memory.recall(hash('a'))).toEqual(first);
+  expect(await memory.remember(seen(3), undefined)).toBe(true);
+  const first = { ...seen(3), time: '1970-01-01T00:00:01.000Z' };
+  expect(memory.recall(hash('a'))).toEqual([first]);
   expect(await memory.remember(seen(5, { by: 'verifier', sealed: true }), first)).toBe(true);
-  expect(new HeadMemory(state).recall(hash('a'))).toEqual({
-    ...seen(5, { by: 'verifier', sealed: true }),
-    time: '1970-01-01T00:00:02.000Z',
-    since: '1970-01-01T00:00:01.000Z',
-  });
+  expect(new HeadMemory(state).recall(hash('a'))).toEqual([
+    { ...seen(5, { by: 'verifier', sealed: true }), time: '1970-01-01T00:00:02.000Z' },
+  ]);
 });
 
 test.skipIf(process.platform === 'win32')('it is for its user alone (needs modes)', async () => {
   const { memory, state } = newMemory();
-  await memory.remember(seen(3), null);
+  await memory.remember(seen(3), undefined);
   for (const folder of [state, join(state, 'heads'), join(state, 'paths')])
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   for (const name of Object.keys(snapshot(state)))
@@ -83,60 +93,73 @@ test.skipIf(process.platform === 'win32')('it is for its user alone (needs modes
 
 test('a smaller size, or another root of the same, is never written over it', async () => {
   const { memory } = newMemory();
-  await memory.remember(seen(5), null);
-  const known = knownOf(memory.recall(hash('a')));
+  await memory.remember(seen(5), undefined);
+  const known = knownIn(memory);
   for (const other of [seen(4), seen(1), seen(5, { root: hash('bad') })]) {
-    for (const path of ['/runs/a.jsonl', '/elsewhere/b.jsonl']) {
-      expect(await memory.remember({ ...other, path }, known)).toBe(true);
-      expect(memory.recall(hash('a'))).toMatchObject({ size: 5, root: hash(5), time: known?.time });
-    }
+    expect(await memory.remember(other, known)).toBe(true);
+    expect(memory.recall(hash('a'))).toEqual([known]);
   }
 });
 
 test('what was seen meanwhile is not written over: the caller must compare again', async () => {
   const { memory } = newMemory();
-  await memory.remember(seen(5), null);
-  const known = knownOf(memory.recall(hash('a')));
+  await memory.remember(seen(5), undefined);
+  const known = knownIn(memory);
   await memory.remember(seen(9), known);
-  for (const stale of [null, known, { ...known!, size: 9 }]) {
+  for (const stale of [undefined, known, { ...known!, size: 9 }]) {
     expect(await memory.remember(seen(7), stale)).toBe(stale?.size === 9);
     expect(await memory.remember(seen(12), stale)).toBe(false);
-    expect(memory.recall(hash('a'))).toMatchObject({ size: 9, root: hash(9) });
+    expect(memory.recall(hash('a'))).toMatchObject([{ size: 9, root: hash(9) }]);
   }
 });
 
 describe('where a log was', () => {
-  test('is known by its path, and follows it when it is moved or copied', async () => {
+  test('is known by its path, each place by itself', async () => {
     const { memory } = newMemory();
-    await memory.remember(seen(5), null);
-    const known = knownOf(memory.recall(hash('a')));
-    expect(memory.at('/runs/a.jsonl')).toEqual(known);
-    expect(await memory.remember(seen(5, { path: '/new/a.jsonl' }), known)).toBe(true);
-    expect(memory.recall(hash('a'))).toEqual({ ...known, path: '/new/a.jsonl' });
-    // It is known there too, as long as no other is seen.
-    expect(memory.at('/runs/a.jsonl')).toEqual(known);
-    await memory.remember(seen(2, { log: hash('b') }), null);
-    expect(memory.at('/runs/a.jsonl')).toMatchObject({ log: hash('b') });
-    expect(memory.at('/new/a.jsonl')).toMatchObject({ log: hash('a'), path: '/new/a.jsonl' });
+    await memory.remember(seen(5), undefined);
+    const known = knownIn(memory);
+    expect(memory.at('/runs/a.jsonl')).toEqual([known]);
+    expect(await memory.remember(seen(7, { path: '/new/a.jsonl' }), undefined)).toBe(true);
+    // The largest first.
+    const moved = { size: 7, path: '/new/a.jsonl', time: '1970-01-01T00:00:02.000Z' };
+    expect(memory.recall(hash('a'))).toMatchObject([moved, { size: 5 }]);
+    expect(memory.at('/runs/a.jsonl')).toEqual([known]);
+    expect(memory.at('/new/a.jsonl')).toMatchObject([moved]);
+    await memory.remember(seen(2, { log: hash('b') }), undefined);
+    expect(memory.at('/runs/a.jsonl')).toMatchObject([{ log: hash('b') }]);
+    expect(memory.at('/new/a.jsonl')).toMatchObject([moved]);
+    expect(memory.list()).toHaveLength(3);
+  });
+
+  test('may be in many places, of which those of the longest ago are forgotten', async () => {
+    const { memory } = newMemory();
+    for (let i = 0; i < 70; i += 1) {
+      await memory.remember(seen(5, { path: `/place/${i}` }), undefined);
+    }
+    const places = headsOf(memory.recall(hash('a'))).map(({ path }) => path);
+    expect(places).toHaveLength(64);
+    expect(places).not.toContain('/place/5');
+    expect(places).toContain('/place/6');
+    expect(places).toContain('/place/69');
   });
 
   test('is the one that grew there last, whatever was there before', async () => {
     const { memory } = newMemory();
     for (const size of [1, 2, 3, 4]) {
       for (const log of [hash('a'), hash('b'), hash('b')]) {
-        const known = knownOf(memory.recall(log));
+        const known = knownIn(memory, log);
         await memory.remember(seen((known?.size ?? 0) + 1, { log }), known);
-        expect(memory.at('/runs/a.jsonl'), `${size}`).toMatchObject({ log });
+        expect(memory.at('/runs/a.jsonl'), `${size}`).toMatchObject([{ log }]);
       }
     }
   });
 
   test('is forgotten when a new log begins there; the log is not', async () => {
     const { memory } = newMemory();
-    await memory.remember(seen(5), null);
+    await memory.remember(seen(5), undefined);
     memory.leave('/runs/a.jsonl');
-    expect(memory.at('/runs/a.jsonl')).toBeNull();
-    expect(memory.recall(hash('a'))).toMatchObject({ size: 5 });
+    expect(memory.at('/runs/a.jsonl')).toEqual([]);
+    expect(memory.recall(hash('a'))).toMatchObject([{ size: 5 }]);
   });
 
   test('any path is kept as it is', async () => {
@@ -146,8 +169,8 @@ describe('where a log was', () => {
         const path = `/${name}`;
         const log = n.toString(16).padStart(64, '0');
         await memory.forget(log);
-        await memory.remember(seen(1, { log, path }), null);
-        expect(memory.at(path)).toMatchObject({ log, path });
+        await memory.remember(seen(1, { log, path }), undefined);
+        expect(memory.at(path)).toMatchObject([{ log, path }]);
       }),
       { numRuns: 20 },
     );
@@ -156,21 +179,33 @@ describe('where a log was', () => {
 
 test('a log that is forgotten is not known, and may be seen anew', async () => {
   const { memory } = newMemory();
-  await memory.remember(seen(5), null);
-  await memory.remember(seen(3, { log: hash('b'), path: '/b' }), null);
+  await memory.remember(seen(5), undefined);
+  await memory.remember(seen(3, { log: hash('b'), path: '/b' }), undefined);
   expect(memory.list().map(({ log }) => log)).toEqual([hash('a'), hash('b')]);
   expect(await memory.forget(hash('a'))).toBe(true);
   expect(await memory.forget(hash('a'))).toBe(false);
-  expect(memory.recall(hash('a'))).toBeNull();
-  expect(memory.at('/runs/a.jsonl')).toBeNull();
+  expect(memory.recall(hash('a'))).toEqual([]);
+  expect(memory.at('/runs/a.jsonl')).toEqual([]);
   expect(memory.list().map(({ log }) => log)).toEqual([hash('b')]);
-  expect(await memory.remember(seen(2), null)).toBe(true);
+  expect(await memory.remember(seen(2), undefined)).toBe(true);
+});
+
+test('a log may be forgotten in one place', async () => {
+  const { memory } = newMemory();
+  await memory.remember(seen(5), undefined);
+  await memory.remember(seen(7, { path: '/new' }), undefined);
+  expect(await memory.forget(hash('a'), '/nowhere')).toBe(false);
+  expect(await memory.forget(hash('a'), '/new')).toBe(true);
+  expect(memory.at('/new')).toEqual([]);
+  expect(memory.recall(hash('a'))).toMatchObject([{ size: 5 }]);
+  expect(await memory.forget(hash('a'), '/runs/a.jsonl')).toBe(true);
+  expect(memory.list()).toEqual([]);
 });
 
 describe('what is damaged', () => {
   async function damaged(text: string | Buffer): Promise<{ memory: HeadMemory; file: string }> {
     const { memory, state } = newMemory();
-    await memory.remember(seen(5), null);
+    await memory.remember(seen(5), undefined);
     writeFileSync(headFile(state), text);
     return { memory, file: headFile(state) };
   }
@@ -180,19 +215,20 @@ describe('what is damaged', () => {
     for (const recalled of [memory.recall(hash('a')), memory.at('/runs/a.jsonl')]) {
       expect(recalled).toMatchObject({ problem: expect.stringContaining(file) });
       expect(recalled).toMatchObject({ problem: expect.stringContaining('Delete') });
-      expect(knownOf(recalled)).toBeNull();
+      expect(headsOf(recalled)).toEqual([]);
     }
     // It is what an enemy would do to have it begin anew.
-    await expect(memory.remember(seen(7), null)).rejects.toThrow('is damaged');
+    await expect(memory.remember(seen(7), undefined)).rejects.toThrow('is damaged');
     expect(readFileSync(file)).toEqual(Buffer.from(text));
     expect(memory.list()).toEqual([]);
+    expect(memory.problems()).toEqual([expect.stringContaining(file)]);
     expect(await memory.forget(hash('a'))).toBe(true);
-    expect(await memory.remember(seen(7), null)).toBe(true);
+    expect(await memory.remember(seen(7), undefined)).toBe(true);
   }
 
   test('a file cut at any byte is said to be', async () => {
     const { memory, state } = newMemory();
-    await memory.remember(seen(5), null);
+    await memory.remember(seen(5), undefined);
     const text = readFileSync(headFile(state));
     // Its last byte is a newline.
     for (let length = 0; length < text.length - 1; length += 1) {
@@ -201,26 +237,31 @@ describe('what is damaged', () => {
     }
   });
 
-  const good = { ...seen(5), time: 't', since: 's', version: 1 };
+  const good = { ...seen(5), time: 't' };
+  const fileOf = (more: object): string =>
+    JSON.stringify({ heads: [{ ...good, ...more }], version: 2 });
   test.each<[string, string | Buffer]>([
     ['nothing', ''],
     ['zeros', Buffer.alloc(300)],
     ['no JSON', 'garbage'],
     ['another JSON', '[]'],
-    ['another version', JSON.stringify({ ...good, version: 2 })],
-    ['another log', JSON.stringify({ ...good, log: hash('b') })],
-    ['no size', JSON.stringify({ ...good, size: 0 })],
-    ['a negative size', JSON.stringify({ ...good, size: -1 })],
-    ['a broken size', JSON.stringify({ ...good, size: 1.5 })],
-    ['a size as text', JSON.stringify({ ...good, size: '5' })],
-    ['no root', JSON.stringify({ ...good, root: 'x' })],
-    ['no path', JSON.stringify({ ...good, path: 1 })],
-    ['nobody', JSON.stringify({ ...good, by: 'enemy' })],
+    ['another version', JSON.stringify({ heads: [good], version: 3 })],
+    ['no heads', JSON.stringify({ heads: [], version: 2 })],
+    ['one bad head of two', JSON.stringify({ heads: [good, {}], version: 2 })],
+    ['another log', fileOf({ log: hash('b') })],
+    ['another kind', fileOf({ kind: 'x' })],
+    ['no size', fileOf({ size: 0 })],
+    ['a negative size', fileOf({ size: -1 })],
+    ['a broken size', fileOf({ size: 1.5 })],
+    ['a size as text', fileOf({ size: '5' })],
+    ['no root', fileOf({ root: 'x' })],
+    ['no path', fileOf({ path: 1 })],
+    ['nobody', fileOf({ by: 'enemy' })],
   ])('%s is said to be', (_, text) => isSaid(text));
 
   test('a folder in a file’s place is said, and nothing else comes to harm', async () => {
     const { memory, state } = newMemory();
-    await memory.remember(seen(5), null);
+    await memory.remember(seen(5), undefined);
     rmSync(headFile(state));
     mkdirSync(headFile(state));
     expect(memory.recall(hash('a'))).toMatchObject({ problem: expect.stringContaining('Delete') });
@@ -230,17 +271,17 @@ describe('what is damaged', () => {
   test('an index of paths that is damaged only finds nothing', async () => {
     for (const text of ['', 'garbage', '{"log":1}', '{"log":"../../../etc/passwd"}', '[]']) {
       const { memory, state } = newMemory();
-      await memory.remember(seen(5), null);
+      await memory.remember(seen(5), undefined);
       const [name = ''] = readdirSync(join(state, 'paths'));
       writeFileSync(join(state, 'paths', name), text);
-      expect(memory.at('/runs/a.jsonl')).toBeNull();
-      expect(memory.recall(hash('a'))).toMatchObject({ size: 5 });
+      expect(memory.at('/runs/a.jsonl')).toEqual([]);
+      expect(memory.recall(hash('a'))).toMatchObject([{ size: 5 }]);
     }
   });
 
   test('what a crash leaves beside is not listed', async () => {
     const { memory, state } = newMemory();
-    await memory.remember(seen(5), null);
+    await memory.remember(seen(5), undefined);
     writeFileSync(`${headFile(state)}.3f0e`, '{"log"');
     expect(memory.list()).toHaveLength(1);
   });
@@ -250,47 +291,60 @@ describe('what is damaged', () => {
     writeFileSync(state, '');
     const memory = new HeadMemory(state);
     expect(memory.recall(hash('a'))).toHaveProperty('problem');
-    expect(memory.at('/runs/a.jsonl')).toBeNull();
+    expect(memory.at('/runs/a.jsonl')).toEqual([]);
     expect(memory.list()).toEqual([]);
-    await expect(memory.remember(seen(1), null)).rejects.toThrow(/ENOTDIR|EEXIST/);
+    await expect(memory.remember(seen(1), undefined)).rejects.toThrow(/ENOTDIR|EEXIST/);
   });
 });
 
-/** Sees sizes of a log until `last`, each with the root that it must have. */
-const SEES = (first: number, step: number, last: number, log: string): string => `
+/** Sees sizes of a log until `last`, each with the root that it must have, in a place of its own or in one of all. */
+const SEES = (first: number, step: number, last: number, log: string, place: string): string => `
     const memory = new HeadMemory(path);
     let kept = 0;
     for (let size = ${first}; size <= ${last}; size += ${step}) {
       const root = String(size).padStart(64, '0');
-      const head = { log: ${JSON.stringify(log)}, size, root, sealed: false, path: '/p' + ${first}, by: 'writer' };
-      const known = knownOf(memory.recall(head.log));
+      const seen = { log: ${JSON.stringify(log)}, kind: 'transcript', size, root, sealed: false };
+      const head = { ...seen, path: ${JSON.stringify(place)}, by: 'writer' };
+      const known = headAt(headsOf(memory.recall(head.log)), head.path);
       if (await memory.remember(head, known)) kept += 1;
-      const now = knownOf(memory.recall(head.log));
-      if (now === null || (known !== null && now.size < known.size)) throw new Error('it shrank');
+      const now = headAt(headsOf(memory.recall(head.log)), head.path);
+      if (now === undefined || now.size < (known?.size ?? 0)) throw new Error('it shrank');
       if (Number(now.root) !== now.size) throw new Error('it is mixed up');
     }
     say(String(kept));`;
 
 describe('many processes at once', () => {
   beforeAll(requireBuiltAttest);
-  const IMPORTS = { 'head-memory.js': '{ HeadMemory, knownOf }' };
+  const IMPORTS = { 'head-memory.js': '{ HeadMemory, headAt, headsOf }' };
 
   test('at one log: it never shrinks, and the largest stays', async () => {
     const state = join(newPath(), 'state');
     const children = Array.from({ length: 6 }, (_, i) =>
-      attestChild(state, IMPORTS, whenAllReady(SEES(i + 1, 6, 60, hash('a')))),
+      attestChild(state, IMPORTS, whenAllReady(SEES(i + 1, 6, 60, hash('a'), '/p'))),
     );
     const lines = await atOnce(children);
     for (const line of lines) expect(Number(line), String(line)).toBeGreaterThan(0);
-    expect(knownOf(new HeadMemory(state).recall(hash('a')))?.size).toBeGreaterThanOrEqual(55);
+    expect(headsOf(new HeadMemory(state).recall(hash('a')))[0]?.size).toBeGreaterThanOrEqual(55);
     // No lock and no draft is left.
     expect(readdirSync(join(state, 'heads'))).toEqual([`${hash('a')}.json`]);
+  });
+
+  test('at one log in many places: none is lost', async () => {
+    const state = join(newPath(), 'state');
+    const children = Array.from({ length: 6 }, (_, i) =>
+      attestChild(state, IMPORTS, whenAllReady(SEES(1, 1, 5, hash('a'), `/p${i}`))),
+    );
+    expect(await atOnce(children)).toEqual(Array.from({ length: 6 }, () => '5'));
+    const heads = headsOf(new HeadMemory(state).recall(hash('a')));
+    expect(heads.map(({ path, size }) => `${path} ${size}`).toSorted()).toEqual(
+      Array.from({ length: 6 }, (_, i) => `/p${i} 5`),
+    );
   });
 
   test('at many logs: none waits for another or is lost', async () => {
     const state = join(newPath(), 'state');
     const children = Array.from({ length: 8 }, (_, i) =>
-      attestChild(state, IMPORTS, whenAllReady(SEES(1, 1, 5, hash(i)))),
+      attestChild(state, IMPORTS, whenAllReady(SEES(1, 1, 5, hash(i), '/p'))),
     );
     expect(await atOnce(children)).toEqual(Array.from({ length: 8 }, () => '5'));
     const list = new HeadMemory(state).list();

@@ -8,7 +8,8 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AttestedState, type Attesting } from '../../src/attest/attested-store.ts';
-import { catalogPath, lookUp, readCatalog } from '../../src/attest/catalog.ts';
+import { catalogPath, readCatalog } from '../../src/attest/catalog.ts';
+import { lookUp } from '../../src/attest/look-up.ts';
 import { noteReplaced, noteRun } from '../../src/attest/catalog-notes.ts';
 import { type Examined, type Knowledge } from '../../src/attest/examine.ts';
 import { goneFrom } from '../../src/attest/gone.ts';
@@ -102,7 +103,7 @@ async function expectWhole(place: Place, what: string): Promise<void> {
   const catalog = catalogPath(place.path);
   const listing = await examine(catalog, knowledge);
   expect(listing, what).toMatchObject({ ok: true, coverage: [{ records: listing.count }, {}] });
-  const listed = (await readCatalog(catalog))?.get('run.jsonl');
+  const listed = (await readCatalog(catalog))?.files.get('run.jsonl');
   expect(listed?.end?.size, what).toBe(records);
 }
 

@@ -111,6 +111,18 @@ function swap(a: string, b: string): void {
   renameSync(at('swapped'), at(b));
 }
 
+/** Swaps two runs, and what the catalogue says of them, as who can't make its hashes right. */
+function swapListed(): void {
+  swap('a.jsonl', 'b.jsonl');
+  swap('a.jsonl.checkpoint', 'b.jsonl.checkpoint');
+  const names: Record<string, string> = { 'a.jsonl': 'b.jsonl', 'b.jsonl': 'a.jsonl' };
+  const text = readFileSync(at('hashtape-catalog.jsonl'), 'utf8');
+  writeFileSync(
+    at('hashtape-catalog.jsonl'),
+    text.replaceAll(/[ab]\.jsonl/g, (name) => names[name] ?? name),
+  );
+}
+
 /** An attack, what is verified then and by whom, and what that says: the reason of a fault, or that it holds. */
 interface Attack {
   readonly name: string;
@@ -311,6 +323,61 @@ const CAUGHT: readonly Attack[] = [
     says: 'rolled_back',
   },
   {
+    name: 'shrink, rename, resume, seal, where only the catalogue knows: refused',
+    act: async () => {
+      cut('a.jsonl', 3);
+      renameSync(at('a.jsonl'), at('z.jsonl'));
+      remove('a.jsonl.checkpoint');
+      rmSync(join(world, 'home/owner/.local'), { recursive: true });
+      const before = readFileSync(at('z.jsonl'));
+      const resumed = await by('owner', ['resume', 'runs/z.jsonl', ...MODEL]);
+      expect(resumed).toMatchObject({ status: 2, stderr: expect.stringContaining('rolled_back') });
+      expect(readFileSync(at('z.jsonl')).equals(before)).toBe(true);
+    },
+    who: 'stranger',
+    args: ['runs/z.jsonl', '--allow-open'],
+    says: 'rolled_back',
+  },
+  {
+    name: 'delete a run, and put its first record in a folder within',
+    act: () => {
+      mkdirSync(at('sub'));
+      renameSync(at('a.jsonl'), at('sub/z.jsonl'));
+      cut('sub/z.jsonl', 1);
+      remove('a.jsonl.checkpoint');
+    },
+    who: 'stranger',
+    args: ['runs', '--allow-open'],
+    says: /FAULT {2}runs\/sub\/z\.jsonl .*rolled_back: the catalogue of .*\/runs, where it is a\.jsonl, states 5 records/,
+  },
+  {
+    name: 'cut a run, and put its folder behind a link',
+    act: async () => {
+      await by('owner', ['run', ...MODEL, '--out', 'runs/sub/x.jsonl', 'What is 2 + 40?']);
+      cut('sub/x.jsonl', 4);
+      renameSync(at('sub'), join(world, 'elsewhere'));
+      symlinkSync(join(world, 'elsewhere'), at('sub'));
+    },
+    args: ['runs', '--allow-open'],
+    says: /FAULT {2}runs\/sub\/x\.jsonl .*rolled_back/,
+  },
+  {
+    name: 'cut a run whose name ends otherwise, seen from the folder',
+    act: async () => {
+      await by('owner', ['run', ...MODEL, '--out', 'runs/y.log', 'What is 2 + 40?']);
+      cut('y.log', 4);
+    },
+    who: 'stranger',
+    args: ['runs', '--allow-open'],
+    says: /FAULT {2}runs\/y\.log .*rolled_back/,
+  },
+  {
+    name: 'swap two runs, and edit the catalogue, seen from the folder',
+    act: () => swapListed(),
+    args: ['runs', '--allow-open'],
+    says: /FAULT {2}runs\/hashtape-catalog\.jsonl .*hash_mismatch/,
+  },
+  {
     name: 'shrink, resume, seal, by somebody without the memory',
     act: async () => {
       cut('a.jsonl', 3);
@@ -372,7 +439,7 @@ const CAUGHT: readonly Attack[] = [
     },
     who: 'stranger',
     args: ['runs/z.jsonl', '--allow-open'],
-    says: /rolled_back: the catalogue of its folder states 5 records, and it has 4/,
+    says: /rolled_back: the catalogue of its folder, where it is a\.jsonl, states 5 records, and it has 4/,
   },
   {
     name: 'shrink and resume by a stranger who has the catalogue: refused',
@@ -553,6 +620,12 @@ const NOT_CAUGHT: readonly Attack[] = [
     },
     args: ['runs/a.jsonl'],
     says: /note {7}another log was seen here at/,
+  },
+  {
+    name: 'swap two runs, and edit the catalogue, for who verifies one of them alone',
+    act: () => swapListed(),
+    args: ['runs/a.jsonl'],
+    says: /note {7}the catalogue of its folder is not believed: hash_mismatch/,
   },
   {
     name: 'write the key, the memory and the files beside the log anew',
