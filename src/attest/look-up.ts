@@ -5,7 +5,7 @@
  */
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../store/store-errors.ts';
-import { catalogPath, isCatalog, readCatalog, type Catalog, type Listed } from './catalog.ts';
+import { catalogPath, isCatalog, readCatalog, type Listed } from './catalog.ts';
 
 /** What a catalogue says of a file, and which does. */
 export interface Statement extends Omit<Listed, 'file'> {
@@ -37,75 +37,86 @@ export interface LookUpOptions {
 
 /** Makes a look-up that reads, and checks, each catalogue once. */
 export function lookUp({ others = [], check }: LookUpOptions = {}): LookUp {
-  const catalogs = new Map<string, Promise<Read>>();
-  const read = (path: string): Promise<Read> => {
-    const reading = catalogs.get(path) ?? readChecked(path, check);
-    catalogs.set(path, reading);
-    return reading;
-  };
+  const index = new Index(check);
+  const everywhere = new Set(others);
+  let readAll: Promise<void> | undefined;
   return async (path, id) => {
     if (isCatalog(path)) return { statements: [] };
     const own = catalogPath(path);
-    const { problem, catalog } = await read(own);
-    const statements = statedBy(catalog, id, { catalog: own, name: basename(path) });
-    for (const other of others) {
-      if (other === own) continue;
-      statements.push(...statedBy((await read(other)).catalog, id, { catalog: other }));
-    }
+    const { files, problem } = await index.read(own);
+    readAll ??= index.readEach(others);
+    await readAll;
+    const named = files.get(basename(path));
+    const same = id === undefined ? [] : index.of(id);
+    const statements = [
+      ...(named === undefined ? [] : [statement(named, own, own)]),
+      ...same
+        .filter(({ catalog }) => catalog === own || everywhere.has(catalog))
+        .filter(({ listed }) => listed !== named)
+        .map(({ listed, catalog }) => statement(listed, catalog, own, true)),
+    ];
     return problem === undefined ? { statements } : { statements, problem };
   };
 }
 
 interface Read {
-  readonly catalog: Indexed | null;
+  readonly files: ReadonlyMap<string, Listed>;
   readonly problem?: string;
 }
 
-interface Indexed extends Pick<Catalog, 'files'> {
-  readonly byLog: ReadonlyMap<string, readonly Listed[]>;
+/** What catalogues say of logs, by log: a run that was renamed is still the same, and so is one that was gone on with as another file. */
+class Index {
+  readonly #check: LookUpOptions['check'];
+  readonly #reads = new Map<string, Promise<Read>>();
+  readonly #byLog = new Map<string, { listed: Listed; catalog: string }[]>();
+
+  constructor(check: LookUpOptions['check']) {
+    this.#check = check;
+  }
+
+  /** Reads a catalogue once. It never rejects. */
+  read(catalog: string): Promise<Read> {
+    const reading = this.#reads.get(catalog) ?? this.#take(catalog);
+    this.#reads.set(catalog, reading);
+    return reading;
+  }
+
+  /** Reads them one after the other: a system lets a process open only so many files. */
+  async readEach(catalogs: readonly string[]): Promise<void> {
+    for (const catalog of catalogs) await this.read(catalog);
+  }
+
+  of(log: string): readonly { readonly listed: Listed; readonly catalog: string }[] {
+    return this.#byLog.get(log) ?? [];
+  }
+
+  async #take(path: string): Promise<Read> {
+    const read = await readChecked(path, this.#check);
+    for (const listed of read.files.values()) {
+      const known = this.#byLog.get(listed.log) ?? [];
+      known.push({ listed, catalog: path });
+      this.#byLog.set(listed.log, known);
+    }
+    return read;
+  }
 }
 
 async function readChecked(path: string, check: LookUpOptions['check']): Promise<Read> {
+  const nothing = new Map<string, Listed>();
   try {
     const catalog = await readCatalog(path);
     const wrong = catalog === null ? null : ((await check?.(path)) ?? null);
-    if (wrong === null) return { catalog: catalog === null ? null : indexed(catalog) };
-    return { catalog: null, problem: `the catalogue of its folder is not believed: ${wrong}` };
+    if (wrong === null) return { files: catalog?.files ?? nothing };
+    return { files: nothing, problem: `the catalogue of its folder is not believed: ${wrong}` };
   } catch (error) {
     const problem = `the catalogue of its folder can't be read: ${messageOf(error)}`;
-    return { catalog: null, problem };
+    return { files: nothing, problem };
   }
 }
 
-function indexed({ files }: Catalog): Indexed {
-  const byLog = new Map<string, Listed[]>();
-  for (const listed of files.values()) {
-    byLog.set(listed.log, [...(byLog.get(listed.log) ?? []), listed]);
-  }
-  return { files, byLog };
-}
-
-/** By name, and by log: a run that was renamed is still the same, and so is one that was gone on with as another file. */
-function statedBy(
-  read: Indexed | null,
-  id: string | undefined,
-  { catalog, name }: { readonly catalog: string; readonly name?: string },
-): Statement[] {
-  if (read === null) return [];
+function statement(listed: Listed, catalog: string, own: string, isElsewhere = false): Statement {
   const folder = dirname(catalog);
-  const named = name === undefined ? undefined : read.files.get(name);
-  const same = id === undefined ? [] : (read.byLog.get(id) ?? []);
-  const who = `the catalogue of ${name === undefined ? folder : 'its folder'}`;
-  const others = same.filter((listed) => listed !== named);
-  return [
-    ...(named === undefined
-      ? []
-      : [{ ...named, file: join(folder, named.file), who, isNamed: true }]),
-    ...others.map((listed) => ({
-      ...listed,
-      file: join(folder, listed.file),
-      who: `${who}, where it is ${listed.file},`,
-      isNamed: false,
-    })),
-  ];
+  const of = `the catalogue of ${catalog === own ? 'its folder' : folder}`;
+  const who = isElsewhere ? `${of}, where it is ${listed.file},` : of;
+  return { ...listed, file: join(folder, listed.file), who, isNamed: !isElsewhere };
 }
