@@ -44,11 +44,16 @@ export async function readCatalog(path: string): Promise<ReadonlyMap<string, Lis
   if (stat === undefined) return null;
   // A pipe would be waited for.
   if (!stat.isFile()) throw new StoreError('failed', `${path}: it is no plain file`);
+  if (stat.size > MAX_BYTES)
+    throw new StoreError('failed', `${path}: it is over ${MAX_BYTES} bytes`);
   const files = new Map<string, Listed>();
   const removed = new Map<string, Listed>();
   for await (const record of readRecords(path)) take(files, removed, record);
   return files;
 }
+
+/** Some 300,000 runs. What it says of each is kept while it is looked up. */
+const MAX_BYTES = 256 * 1024 * 1024;
 
 /** What a folder's catalogue says of the file at a path, or else of the log with this id. */
 export type LookUp = (

@@ -7,6 +7,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { bytesIfThere } from '../attest/atomic-file.ts';
 import { lookUp } from '../attest/catalog.ts';
 import { readTrustStore } from '../attest/certificate.ts';
+import { readCopy, type Copy } from '../attest/copy-file.ts';
 import { type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
 import { gitNotes } from '../attest/git.ts';
@@ -29,6 +30,7 @@ export interface KnowledgeFlags {
   readonly require?: readonly Level[];
   readonly policy?: Policy;
   readonly tsaRoots?: string;
+  readonly copy?: readonly Copy[];
 }
 
 /** Declares them. */
@@ -45,7 +47,7 @@ export function addKnowledgeOptions(command: Command): Command {
 
 /** What is known here. */
 export async function knowledgeOf(io: Io, flags: KnowledgeFlags = {}): Promise<Knowledge> {
-  const { key = [], policy, tsaRoots, require: required } = flags;
+  const { key = [], policy, tsaRoots, copy: copies, require: required } = flags;
   const { config, state } = placesIn(io.env);
   const named = policy === undefined ? [] : policyKeys(policy);
   const keys = new Map([...key, ...named].map((each) => [`${each.name}+${each.keyId}`, each]));
@@ -62,8 +64,20 @@ export async function knowledgeOf(io: Io, flags: KnowledgeFlags = {}): Promise<K
     policy,
     listed: lookUp(),
     findGitNotes: gitNotes(),
+    copies,
     authorities: tsaRoots,
   };
+}
+
+/** A file of notes on the command line. */
+export function copyIn(path: string, list: readonly Copy[]): readonly Copy[] {
+  try {
+    const copy = readCopy(path);
+    if (copy === null) throw new Error('there is no such file');
+    return [...list, copy];
+  } catch (error) {
+    throw new InvalidArgumentError(`${problemOf(error)}.`);
+  }
 }
 
 /** A policy file on the command line. */

@@ -12,7 +12,7 @@ import { disclosureWords } from './disclosures.ts';
 import { caveat, evidenceLines } from './evidence-words.ts';
 import { grade, missingFrom, type Result } from './grade.ts';
 import { CommandError, type ExitStatus, type Io, type Style } from './io.ts';
-import { addKnowledgeOptions, knowledgeOf, type KnowledgeFlags } from './knowledge.ts';
+import { addKnowledgeOptions, copyIn, knowledgeOf, type KnowledgeFlags } from './knowledge.ts';
 import { given, oneOf, wholeNumber } from './options.ts';
 import { targetsOf, type Target } from './targets.ts';
 import { faultWords, meaning, standing } from './verdict.ts';
@@ -47,6 +47,12 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
   addKnowledgeOptions(command)
     .argument('<file...>', 'transcripts and audit logs, or folders of them')
     .option('--json', 'print one JSON object a line instead of words')
+    .option(
+      '--copy <file>',
+      'a file of checkpoints that was kept elsewhere (repeatable)',
+      copyIn,
+      [],
+    )
     .option('--count <n>', 'how many records or entries there must be (one file only)', wholeNumber)
     .option('--head <hex>', 'the hash that the last one must have (one file only)', headHash)
     .option('--allow-open', 'accept a transcript without a final record')
@@ -76,10 +82,10 @@ function headHash(text: string): string {
 
 async function verify(
   paths: readonly string[],
-  { json, key, require, policy, tsaRoots, ...wanted }: Flags,
+  { json, key, require, policy, tsaRoots, copy, ...wanted }: Flags,
   io: Io,
 ): Promise<ExitStatus> {
-  const knowledge = await knowledgeOf(io, given({ key, require, policy, tsaRoots }));
+  const knowledge = await knowledgeOf(io, given({ key, require, policy, tsaRoots, copy }));
   const results: Result[] = [];
   const tell = (result: Result): void => {
     results.push(result);
