@@ -132,20 +132,20 @@ class Looked {
 
   /** Looks at a copy of checkpoints. */
   async copy({ path, id, bytes }: Copy): Promise<void> {
-    if (this.#files.has(id)) return;
     this.#files.add(id);
     if (await this.take(bytes, `the copy in ${path}`)) return;
     // As if it had been cut, or the log been begun anew.
     this.notices.add(`the copy in ${path} states nothing of this log`);
   }
 
-  /** Looks at a copy that the file of anchors names. */
+  /** Looks at a copy that the file of anchors names, if it wasn't looked at under another name. */
   async copied({ path }: JsonObject, folder: string): Promise<void> {
     if (typeof path !== 'string') return;
     try {
       const place = resolve(folder, path);
-      // Before it is read: that takes long if it is large, and named again and again.
-      if (this.#files.has(fileId(place) ?? '')) return;
+      const id = fileId(place) ?? place;
+      if (this.#files.has(id)) return;
+      this.#files.add(id);
       const copy = readCopy(place, path);
       if (copy !== null) await this.copy(copy);
       else this.notices.add(`the copy of its checkpoints in ${path} is gone`);

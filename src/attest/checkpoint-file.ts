@@ -48,24 +48,30 @@ export function checkpointPath(transcript: string): string {
   return `${transcript}.checkpoint`;
 }
 
-/** Reads the checkpoints beside a transcript; null if there is no file of them. */
-export function readCheckpoints(transcript: string): CheckpointFile | null {
+/**
+ * Reads the checkpoints beside a transcript; null if there is no file of them.
+ *
+ * @param origin what they must be of: nothing is read behind one that isn't.
+ */
+export function readCheckpoints(transcript: string, origin?: string): CheckpointFile | null {
   let bytes: Uint8Array | null;
   try {
     bytes = bytesIfThere(checkpointPath(transcript), MAX_BYTES);
   } catch (error) {
     return { checkpoints: [], torn: false, problem: messageOf(error) };
   }
-  return bytes === null ? null : checkpointsIn(bytes);
+  return bytes === null ? null : checkpointsIn(bytes, origin);
 }
 
-function checkpointsIn(bytes: Uint8Array): CheckpointFile {
+function checkpointsIn(bytes: Uint8Array, origin?: string): CheckpointFile {
   const { notes, rest } = splitNotes(bytes);
   const checkpoints: StoredCheckpoint[] = [];
   for (const [index, each] of notes.entries()) {
     try {
       const note = parseNote(each);
-      checkpoints.push({ number: index + 1, note, checkpoint: parseCheckpoint(note.text) });
+      const checkpoint = parseCheckpoint(note.text);
+      checkpoints.push({ number: index + 1, note, checkpoint });
+      if (origin !== undefined && checkpoint.origin !== origin) return { checkpoints, torn: false };
     } catch (error) {
       if (!(error instanceof EvidenceError)) throw error;
       return { checkpoints, damage: `checkpoint ${index + 1}: ${error.message}`, torn: false };

@@ -45,7 +45,7 @@ export async function readDisclosures(path: string | URL): Promise<OpenFile> {
 /** Room for the longest record as one value in base64url. More is neither read, as it is read whole, nor written. */
 const MAX_BYTES = 128 * 1024 * 1024;
 /** What is kept of a line takes more than the shortest line does. */
-const MAX_LINES = 1_000_000;
+const MAX_LINES = 500_000;
 
 function hasMoreLines(bytes: Uint8Array): boolean {
   let lines = 0;

@@ -252,6 +252,13 @@ describe('a file of 16 MiB', () => {
     });
   });
 
+  test('of another log is read no further than its first', () => {
+    const path = newPath();
+    writeFileSync(checkpointPath(path), bytesOf(FIRST, SECOND));
+    expect(readCheckpoints(path, 'hashtape/other')?.checkpoints).toHaveLength(1);
+    expect(readCheckpoints(path, ORIGIN)?.checkpoints).toHaveLength(2);
+  });
+
   test('doesn’t grow: every second of the older ones is left out, but for what others cosigned', async () => {
     const path = newPath();
     const [one, two] = [bytesOf(FIRST), bytesOf(SECOND)];
