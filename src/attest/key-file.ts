@@ -24,6 +24,7 @@ import {
 import { toHex } from '../evidence/hex.ts';
 import { nodeFileSystem } from '../store/filesystem.ts';
 import { codeOf, messageOf } from '../store/store-errors.ts';
+import { StoreError } from '../store/store.ts';
 import { alone, bytesIfThere, privateFolder, readIfThere, replaceFile } from './atomic-file.ts';
 import { splitNotes } from './notes.ts';
 
@@ -76,7 +77,7 @@ export async function newKey(config: string, name?: string): Promise<Keyring> {
     privateFolder(path);
     await place(path, `${encodeSignerKey(signer)}\n`);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw notKept(config, error);
+    throw notKept(config, error);
   }
   const made = await readKeyring(config);
   if (made === null) throw new EvidenceError(`${path} was deleted while it was made; try again`);
@@ -115,17 +116,16 @@ async function place(path: string, text: string): Promise<void> {
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
     linkSync(draft, path);
     await nodeFileSystem.syncDirectory(dirname(path));
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
 function notKept(config: string, error: unknown): EvidenceError {
-  const advice = 'XDG_CONFIG_HOME, or HOME, names a folder that you can write to';
-  return new EvidenceError(
-    `no key can be kept in ${config} (${messageOf(error)}): see that ${advice}`,
-    { cause: error },
-  );
+  const problem = `no key can be kept in ${config} (${messageOf(error)})`;
+  return new EvidenceError(`${problem}: see that ${FOLDER}`, { cause: error });
 }
 
 /** Where it is told which key replaced which. */
@@ -135,6 +135,8 @@ export function rotationsPath(config: string): string {
 
 const MEND =
   'Move it away and a new key is made; what the old one signed is then by an unknown key';
+
+const FOLDER = 'XDG_CONFIG_HOME, or HOME, names a folder that you can read and write';
 
 function readKey(path: string): string | null {
   const text = usable(() => readIfThere(path), MEND);
@@ -154,7 +156,9 @@ function usable<T>(read: () => T, advice: string): T {
   try {
     return read();
   } catch (error) {
-    throw new EvidenceError(`${messageOf(error)}. ${advice}`, { cause: error });
+    // What is there is no file of ours, or the system doesn't let us read it.
+    const next = error instanceof StoreError ? advice : `See that ${FOLDER}`;
+    throw new EvidenceError(`${messageOf(error)}. ${next}`, { cause: error });
   }
 }
 

@@ -97,11 +97,13 @@ test.skipIf(!usable)(
   },
 );
 
-describe('a copy', () => {
-  const at = (name: string): string => join(folder, name);
-  const copied = (): Promise<Executed> =>
-    as('owner', 'checkpoint', 'a.jsonl', '--copy', 'copy.txt');
+const at = (name: string): string => join(folder, name);
 
+function copied(): Promise<Executed> {
+  return as('owner', 'checkpoint', 'a.jsonl', '--copy', 'copy.txt');
+}
+
+describe('a copy', () => {
   test('is made once, however often it is asked for, and so is a git note', async () => {
     const env = {
       ...bareEnv(join(folder, 'home', 'owner')),
