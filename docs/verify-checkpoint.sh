@@ -8,6 +8,10 @@
 # VKEY is the signer's key as `name+id+base64`. Prints OpenSSL's answer; exits with 0 only if it is yes.
 # `base64 -d` must exist: with an old macOS, say `base64 -D` in its place.
 set -eu
+if [ $# -ne 2 ]; then
+  echo 'usage: sh verify-checkpoint.sh NOTE VKEY (a file of signed notes, and a key as name+id+base64)' >&2
+  exit 2
+fi
 note=$1 vkey=$2
 name=${vkey%%+*}
 work=$(mktemp -d)

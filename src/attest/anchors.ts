@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { appendFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import { fromHex, toHex } from '../evidence/hex.ts';
@@ -20,11 +19,12 @@ import {
   type VerifierKey,
 } from '../evidence/index.ts';
 import { messageOf } from '../store/store-errors.ts';
-import { canonicalJson, isJsonObject, parseJson, type JsonObject } from '../transcript/index.ts';
-import { bytesIfThere, readIfThere } from './atomic-file.ts';
+import { type JsonObject } from '../transcript/index.ts';
+import { MAX_ENTRIES, readAnchorEntries } from './anchors-file.ts';
 import { type Claim } from './compare.ts';
-import { type FindGitNotes } from './git.ts';
-import { splitNotes } from './notes.ts';
+import { fileId, readCopy, type Copy } from './copy-file.ts';
+import { type FindGitNotes, type GitNotes } from './git.ts';
+import { notesOf } from './notes.ts';
 import { verifyTimestamp } from './timestamp-verify.ts';
 
 /** A statement in another place. */
@@ -44,28 +44,20 @@ export interface Anchors {
   readonly notices: readonly string[];
 }
 
-/** The name of the file that says where the anchors of a transcript are. */
-export function anchorsPath(transcript: string): string {
-  return `${transcript}.anchors`;
-}
-
-/** Notes where an anchor is. */
-export function noteAnchor(transcript: string, anchor: JsonObject): void {
-  appendFileSync(anchorsPath(transcript), `${canonicalJson(anchor)}\n`, { flush: true });
-}
-
 /** Where anchors are looked for, and what is believed of them. */
 export interface AnchorKnowledge {
   /** The keys whose word on a checkpoint counts. */
   readonly keys: readonly VerifierKey[];
   /** Finds git notes; undefined to look at none. */
   readonly findGitNotes?: FindGitNotes | undefined;
+  /** Files of notes, beside those that the file of anchors names. */
+  readonly copies?: readonly Copy[] | undefined;
   /** Certificates of timestamp authorities, in PEM; undefined to believe none. */
   readonly authorities?: string | undefined;
 }
 
-/** So many entries of the file of anchors are looked at: each may be a file to read. */
-const MAX_ENTRIES = 100;
+/** So many checkpoints in other places are looked at: each has signatures to check. */
+const MAX_NOTES = 100_000;
 
 /** Looks for what was stated of a log elsewhere. */
 export async function findAnchors(
@@ -75,18 +67,13 @@ export async function findAnchors(
 ): Promise<Anchors> {
   const looked = new Looked(origin, knowledge);
   const folder = dirname(transcript);
-  const { notes = [], problem } = (await knowledge.findGitNotes?.(folder)) ?? {};
-  if (problem !== undefined) looked.notices.add(problem);
-  for (const { commit, text } of notes) {
-    // Git puts a blank line between what is added to a note.
-    const bytes = Buffer.from(text.replaceAll(/^(— .*\n)\n+/gm, '$1'));
-    await looked.take(bytes, `the git note on commit ${commit.slice(0, 12)}`);
-  }
+  const noted = await knowledge.findGitNotes?.(folder);
+  if (noted !== undefined) await looked.noted(noted);
+  for (const copy of knowledge.copies ?? []) await looked.copy(copy);
   try {
-    const entries = entriesOf(transcript);
-    if (entries.length > MAX_ENTRIES)
-      looked.notices.add(`only ${MAX_ENTRIES} of its anchors were looked at`);
-    for (const entry of entries.slice(0, MAX_ENTRIES)) {
+    const { entries, hasMore } = readAnchorEntries(transcript);
+    if (hasMore) looked.notices.add(`only ${MAX_ENTRIES} of its anchors were looked at`);
+    for (const entry of entries) {
       if (entry['kind'] === 'file') await looked.copied(entry, folder);
       else looked.stamped(entry);
     }
@@ -96,49 +83,71 @@ export async function findAnchors(
   return { anchors: looked.anchors, notices: [...looked.notices] };
 }
 
-/** The entries of the file of anchors. What is no entry says nothing, as if the file weren't there. */
-function entriesOf(transcript: string): readonly JsonObject[] {
-  const lines = new Set((readIfThere(anchorsPath(transcript)) ?? '').split('\n'));
-  return [...lines].flatMap((line) => {
-    const parsed = parseJson(line);
-    return parsed.ok && isJsonObject(parsed.value) ? [parsed.value] : [];
-  });
-}
-
 /** What was looked at so far. */
 class Looked {
   readonly anchors: Anchor[] = [];
   readonly notices = new Set<string>();
   readonly #origin: string;
   readonly #knowledge: AnchorKnowledge;
+  /** What was stated where, each once. */
   readonly #seen = new Set<string>();
+  /** The files of notes: one may be called many names. */
+  readonly #files = new Set<string>();
+  #notes = 0;
 
   constructor(origin: string, knowledge: AnchorKnowledge) {
     this.#origin = origin;
     this.#knowledge = knowledge;
   }
 
-  /** Takes what the notes in a text state of the log. Other logs may have theirs in the same place. */
-  async take(bytes: Uint8Array, who: string): Promise<void> {
-    for (const each of splitNotes(bytes).notes) {
-      const key = `${who}\n${Buffer.from(each).toString('latin1')}`;
-      if (this.#seen.has(key)) continue;
-      this.#seen.add(key);
+  /** Takes what the notes in a text state of the log, if any do. Other logs may have theirs in the same place. */
+  async take(bytes: Uint8Array, who: string): Promise<boolean> {
+    let isOfIt = false;
+    for (const each of notesOf(this.#origin, bytes)) {
       const { note, checkpoint } = checkpointIn(each) ?? {};
       if (note === undefined || checkpoint?.origin !== this.#origin) continue;
+      isOfIt = true;
+      this.#notes += 1;
+      if (this.#notes > MAX_NOTES) {
+        this.notices.add(`only ${MAX_NOTES} checkpoints of it in other places were looked at`);
+        break;
+      }
       const { ok } = await checkNote(note, this.#knowledge.keys, nodeEd25519);
       // Anybody can write a file, and a note: it counts for the log if somebody known signed it.
       if (!ok) this.notices.add(`what ${who} states is signed by no key that is known here`);
       this.#add(checkpoint.size, toHex(checkpoint.root), who, { isVouched: ok });
     }
+    return isOfIt;
   }
 
-  /** Looks at a copy of the checkpoints. */
+  /** Looks at git notes. */
+  async noted({ notes, problem }: GitNotes): Promise<void> {
+    if (problem !== undefined) this.notices.add(problem);
+    for (const { commit, text } of notes) {
+      const who = `the git note on commit ${commit.slice(0, 12)}`;
+      // Most are of other logs.
+      if (text.includes(this.#origin)) await this.take(Buffer.from(text), who);
+    }
+  }
+
+  /** Looks at a copy of checkpoints. */
+  async copy({ path, id, bytes }: Copy): Promise<void> {
+    this.#files.add(id);
+    if (await this.take(bytes, `the copy in ${path}`)) return;
+    // As if it had been cut, or the log been begun anew.
+    this.notices.add(`the copy in ${path} states nothing of this log`);
+  }
+
+  /** Looks at a copy that the file of anchors names, if it wasn't looked at under another name. */
   async copied({ path }: JsonObject, folder: string): Promise<void> {
     if (typeof path !== 'string') return;
     try {
-      const bytes = bytesIfThere(resolve(folder, path));
-      if (bytes !== null) await this.take(bytes, `the copy in ${path}`);
+      const place = resolve(folder, path);
+      const id = fileId(place) ?? place;
+      if (this.#files.has(id)) return;
+      this.#files.add(id);
+      const copy = readCopy(place, path);
+      if (copy !== null) await this.copy(copy);
       else this.notices.add(`the copy of its checkpoints in ${path} is gone`);
     } catch (error) {
       this.notices.add(`the copy of its checkpoints in ${path} can't be read: ${messageOf(error)}`);
@@ -175,6 +184,9 @@ class Looked {
     who: string,
     more: { readonly isVouched: boolean; readonly since?: string },
   ): void {
+    const key = `${size} ${root} ${more.isVouched} ${more.since ?? ''} ${who}`;
+    if (this.#seen.has(key)) return;
+    this.#seen.add(key);
     const words = `${who} states ${size} records`;
     this.anchors.push({ size, root, words, reason: 'root_mismatch', who, ...more });
   }

@@ -21,22 +21,26 @@ export function readIfThere(path: string): string | null {
 /**
  * The file's bytes; null if there is no such file.
  *
- * @throws {Error} if it can't be read, is no plain file (reading a pipe may never end), or is over 64 MiB.
+ * @throws {Error} if it can't be read, is no plain file (reading a pipe may never end), or has over `most` bytes.
  */
-export function bytesIfThere(path: string): Buffer | null {
+export function bytesIfThere(path: string, most: number = MAX_BYTES): Buffer | null {
   try {
     const stat = statSync(path);
-    if (!stat.isFile()) throw new Error(`${path} is no plain file`);
-    if (stat.size > MAX_BYTES) throw new Error(`${path} is too large: over 64 MiB`);
-    return readFileSync(path);
+    if (!stat.isFile()) throw new StoreError('failed', `${path} is no plain file`);
+    if (stat.size > most) {
+      throw new StoreError('failed', `${path} is too large: over ${most / MIB} MiB`);
+    }
+    // What the system itself makes up, as below /proc, has no size, and may have no end either.
+    return stat.size === 0 ? Buffer.alloc(0) : readFileSync(path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw error;
   }
 }
 
+const MIB = 1024 * 1024;
 /** No file of ours comes near it. */
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * MIB;
 
 /** Replaces a file, or makes it, with the folders above it: what is new is on the disk before its name is. */
 export async function replaceFile(

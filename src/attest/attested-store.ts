@@ -206,8 +206,8 @@ export class AttestedStore implements TranscriptStore {
   async #attest(state: AttestedState): Promise<void> {
     if (state.size > this.#attested) {
       this.#attested = state.size;
-      await this.#try('no more checkpoints are written', () => this.#sign(state));
-      await this.#try('its head is no more remembered', () => this.#remember(state));
+      await this.#try('its checkpoints are not written', () => this.#sign(state));
+      await this.#try('its head is not remembered', () => this.#remember(state));
     }
     if (!this.#isNew && !state.closed) return;
     this.#isNew = false;

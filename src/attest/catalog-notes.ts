@@ -6,6 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
+import { isLink } from '../store/place.ts';
+import { linkError } from '../store/store-errors.ts';
 import { StoreError } from '../store/store.ts';
 import { type JsonObject } from '../transcript/index.ts';
 import { inTurn } from './atomic-file.ts';
@@ -56,6 +58,8 @@ async function note(
 }
 
 async function openCatalog(path: string, attesting: Attesting): Promise<AttestedStore> {
+  // Nobody has named it, so it doesn't lead elsewhere.
+  if (isLink(path)) throw linkError(path);
   try {
     if (!existsSync(path)) return await createAttested(path, attesting);
   } catch (error) {

@@ -46,12 +46,17 @@ export interface Catalog {
   readonly removed: ReadonlyMap<string, { readonly last: Listed; readonly at: string }>;
 }
 
+/** Some 300,000 runs. What it says of each is kept while it is looked up. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
 /** What a catalogue says; null if there is none. Call it only for one that was verified, or say so. */
 export async function readCatalog(path: string): Promise<Catalog | null> {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return null;
   // A pipe would be waited for.
   if (!stat.isFile()) throw new StoreError('failed', `${path}: it is no plain file`);
+  if (stat.size > MAX_BYTES)
+    throw new StoreError('failed', `${path}: it is over ${MAX_BYTES} bytes`);
   const files = new Map<string, Listed>();
   const removed = new Map<string, { last: Listed; at: string }>();
   for await (const record of readRecords(path)) take(files, removed, record);

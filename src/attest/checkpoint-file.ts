@@ -14,9 +14,14 @@ import {
   type Note,
 } from '../evidence/index.ts';
 import { nodeFileSystem, writeAll, type FileSystem, type OpenFile } from '../store/filesystem.ts';
-import { messageOf } from '../store/store-errors.ts';
-import { bytesIfThere } from './atomic-file.ts';
+import { isLink } from '../store/place.ts';
+import { linkError, messageOf, throughLink } from '../store/store-errors.ts';
+import { StoreError } from '../store/store.ts';
+import { bytesIfThere, replaceFile } from './atomic-file.ts';
 import { isCutOff, splitNotes } from './notes.ts';
+
+/** Of a real checkpoint there are some 65,000 in it. */
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /** A checkpoint as its file has it; its signatures are not checked yet. */
 export interface StoredCheckpoint {
@@ -43,24 +48,30 @@ export function checkpointPath(transcript: string): string {
   return `${transcript}.checkpoint`;
 }
 
-/** Reads the checkpoints beside a transcript; null if there is no file of them. */
-export function readCheckpoints(transcript: string): CheckpointFile | null {
+/**
+ * Reads the checkpoints beside a transcript; null if there is no file of them.
+ *
+ * @param origin what they must be of: nothing is read behind one that isn't.
+ */
+export function readCheckpoints(transcript: string, origin?: string): CheckpointFile | null {
   let bytes: Uint8Array | null;
   try {
-    bytes = bytesIfThere(checkpointPath(transcript));
+    bytes = bytesIfThere(checkpointPath(transcript), MAX_BYTES);
   } catch (error) {
     return { checkpoints: [], torn: false, problem: messageOf(error) };
   }
-  return bytes === null ? null : checkpointsIn(bytes);
+  return bytes === null ? null : checkpointsIn(bytes, origin);
 }
 
-function checkpointsIn(bytes: Uint8Array): CheckpointFile {
+function checkpointsIn(bytes: Uint8Array, origin?: string): CheckpointFile {
   const { notes, rest } = splitNotes(bytes);
   const checkpoints: StoredCheckpoint[] = [];
   for (const [index, each] of notes.entries()) {
     try {
       const note = parseNote(each);
-      checkpoints.push({ number: index + 1, note, checkpoint: parseCheckpoint(note.text) });
+      const checkpoint = parseCheckpoint(note.text);
+      checkpoints.push({ number: index + 1, note, checkpoint });
+      if (origin !== undefined && checkpoint.origin !== origin) return { checkpoints, torn: false };
     } catch (error) {
       if (!(error instanceof EvidenceError)) throw error;
       return { checkpoints, damage: `checkpoint ${index + 1}: ${error.message}`, torn: false };
@@ -88,21 +99,29 @@ export class CheckpointWriter {
     this.#system = system;
   }
 
-  /** Adds one; it is on the disk when this resolves. What a crash left of another is taken away first. */
+  /**
+   * Adds one; it is on the disk when this resolves. What a crash left of another is taken away first; a file that
+   * would grow over what is read loses every second of its older ones.
+   */
   async append(note: Note): Promise<void> {
-    const { O_RDWR, O_APPEND, O_CREAT } = constants;
-    const isNew = this.#system.stat(this.#path) === null;
-    const file = await this.#system.open(this.#path, O_RDWR | O_APPEND | O_CREAT);
+    const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+    const bytes = Buffer.from(encodeNote(note));
+    const there = this.#system.stat(this.#path);
+    if (there !== null && there.size + bytes.length > MAX_BYTES) await this.#thin(bytes.length);
+    const flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW;
+    const file = await this.#system.open(this.#path, flags).catch((error: unknown) => {
+      throw throughLink(this.#path, error);
+    });
     try {
       if (!this.#isWhole) this.#cut(file);
       this.#isWhole = false;
-      writeAll(file, Buffer.from(encodeNote(note)));
+      writeAll(file, bytes);
       await file.datasync();
       this.#isWhole = true;
     } finally {
       await file.close();
     }
-    if (isNew) await this.#system.syncDirectory(dirname(this.#path));
+    if (there === null) await this.#system.syncDirectory(dirname(this.#path));
   }
 
   #cut(file: OpenFile): void {
@@ -110,4 +129,26 @@ export class CheckpointWriter {
     const { rest } = splitNotes(bytes ?? new Uint8Array(0));
     if (bytes !== null && rest.length > 0) file.truncate(bytes.length - rest.length);
   }
+
+  /** An older statement only tells more exactly where a fault is; what others have cosigned is kept. */
+  async #thin(more: number): Promise<void> {
+    if (isLink(this.#path)) throw linkError(this.#path);
+    const { notes } = splitNotes(bytesIfThere(this.#path) ?? new Uint8Array(0));
+    const kept = notes.filter(
+      (note, i) => i % 2 === 0 || i === notes.length - 1 || isCosigned(note),
+    );
+    const bytes = Buffer.concat(kept);
+    if (bytes.length + more > MAX_BYTES) {
+      throw new StoreError('failed', `${this.#path} is full: move it away to go on without it`);
+    }
+    await replaceFile(this.#path, bytes, 0o644);
+  }
 }
+
+/** Whether a note has more than one signature. */
+function isCosigned(note: Uint8Array): boolean {
+  const bytes = Buffer.from(note);
+  return bytes.indexOf(SIGNATURE) !== bytes.lastIndexOf(SIGNATURE);
+}
+
+const SIGNATURE = '\n— ';

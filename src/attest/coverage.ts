@@ -45,11 +45,20 @@ export function coverageOf(roots: Roots, evidence: Evidence): Covered[] {
   if (held !== undefined) {
     coverage.push({ by: 'remembered', records: held.size, since: held.time });
   }
+  coverage.push(...anchoredBy(anchors, roots));
+  return coverage.toSorted((a, b) => LEVELS.indexOf(a.by) - LEVELS.indexOf(b.by));
+}
+
+/** What each place states of most records: a copy may hold all checkpoints of a long run. */
+function anchoredBy(anchors: readonly Anchor[], roots: Roots): Iterable<Covered> {
+  const places = new Map<string, Covered>();
   for (const { size, root, who, since, isVouched } of anchors) {
     if (!isVouched || roots.at(size) !== root) continue;
-    coverage.push({ by: 'anchored', records: size, who, ...(since ? { since } : {}) });
+    const place = `${who} ${since ?? ''}`;
+    if ((places.get(place)?.records ?? -1) >= size) continue;
+    places.set(place, { by: 'anchored', records: size, who, ...(since ? { since } : {}) });
   }
-  return coverage.toSorted((a, b) => LEVELS.indexOf(a.by) - LEVELS.indexOf(b.by));
+  return places.values();
 }
 
 /** Every level, from the weakest to the strongest. */

@@ -89,7 +89,7 @@ export class Examination {
     const examination = new Examination(knowledge, {
       path,
       identity,
-      stored: readCheckpoints(path),
+      stored: readCheckpoints(path, identity === null ? undefined : originOf(identity.id)),
       listed: statements,
       found:
         identity === null ? NO_ANCHORS : await findAnchors(path, originOf(identity.id), knowledge),

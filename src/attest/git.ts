@@ -22,19 +22,24 @@ export class GitError extends Error {
 }
 
 /**
- * Adds a text to the note on the current commit; returns that commit.
+ * Adds a text to the note on the current commit, unless it stands there; returns that commit.
  *
  * @throws {GitError} if the folder is in no repository, or in one without a commit.
  */
-export async function addGitNote(folder: string, text: string): Promise<string> {
+export async function addGitNote(
+  folder: string,
+  text: string,
+): Promise<{ readonly commit: string; readonly isNew: boolean }> {
   const head = await git(folder, ['rev-parse', '--verify', 'HEAD']).catch((error: unknown) => {
     throw new GitError(
       `there is no commit to put a note on (${messageOf(error)}): the transcript must be in a git repository with a commit`,
     );
   });
   const commit = head.toString().trim();
-  await git(folder, ['notes', '--ref', REF, 'append', '-F', '-', commit], text);
-  return commit;
+  const notes = await readNotes(folder);
+  const isThere = notes.some((note) => note.commit === commit && note.text.includes(text));
+  if (!isThere) await git(folder, ['notes', '--ref', REF, 'append', '-F', '-', commit], text);
+  return { commit, isNew: !isThere };
 }
 
 /** What was found in a repository, or why it could not be looked at. */
@@ -43,26 +48,48 @@ export interface GitNotes {
   readonly problem?: string;
 }
 
-/** Finds the notes in the repository that a folder is in; none if it is in none. */
+/** Finds the notes in the repositories that a folder is in; none if it is in none. */
 export type FindGitNotes = (folder: string) => Promise<GitNotes>;
 
 /** A finder that asks git once for each folder. */
 export function gitNotes(): FindGitNotes {
-  const folders = new Map<string, Promise<GitNotes>>();
-  return (folder) => {
-    const notes = folders.get(folder) ?? findNotes(folder);
-    folders.set(folder, notes);
+  const repositories = new Map<string, Promise<GitNotes>>();
+  const notesIn = (repository: string): Promise<GitNotes> => {
+    const notes = repositories.get(repository) ?? findNotes(repository);
+    repositories.set(repository, notes);
     return notes;
+  };
+  return async (folder) => {
+    const all = repositoriesAround(folder);
+    const found = await Promise.all(all.slice(0, MAX_REPOSITORIES).map(notesIn));
+    const problems = found.flatMap(({ problem }) => problem ?? []);
+    if (all.length > MAX_REPOSITORIES)
+      problems.push(`git notes of only ${MAX_REPOSITORIES} repositories around it were looked at`);
+    const notes = found.flatMap((each) => each.notes);
+    return problems.length === 0 ? { notes } : { notes, problem: problems.join('; ') };
   };
 }
 
+/** More within each other are somebody's play. */
+const MAX_REPOSITORIES = 16;
+
 async function findNotes(folder: string): Promise<GitNotes> {
-  // Most folders are in no repository, and starting git takes longer than verifying a run.
-  if (!isInRepository(folder)) return { notes: [] };
   try {
     return { notes: await readNotes(folder) };
   } catch (error) {
     return { notes: [], problem: `git notes could not be looked at: ${messageOf(error)}` };
+  }
+}
+
+/**
+ * The outermost first. Not the nearest alone: whoever can write a folder can make it one, and what is noted in those
+ * around it would be seen no more. Most folders are in none, and starting git takes longer than verifying a run.
+ */
+function repositoriesAround(folder: string): readonly string[] {
+  const all: string[] = [];
+  for (let at = folder; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) all.unshift(at);
+    if (at === dirname(at)) return all;
   }
 }
 
@@ -72,7 +99,10 @@ async function readNotes(folder: string): Promise<GitNote[]> {
   const tip = refs.trim();
   if (tip === '') return [];
   const tree = (await git(folder, ['ls-tree', '-r', '-z', '--full-tree', tip])).toString();
-  const entries = [...tree.matchAll(/\d+ blob ([0-9a-f]+)\t([^\0]*)\0/g)];
+  const entries = tree.split('\0').flatMap((line) => {
+    const found = /^\d+ blob ([0-9a-f]+)\t(.*)$/s.exec(line);
+    return found === null ? [] : [found];
+  });
   const names = entries.map(([, blob = '']) => blob);
   const blobs = await git(folder, ['cat-file', '--batch'], `${names.join('\n')}\n`);
   const notes: GitNote[] = [];
@@ -90,13 +120,6 @@ async function readNotes(folder: string): Promise<GitNote[]> {
 }
 
 const NEWLINE = 0x0a;
-
-function isInRepository(folder: string): boolean {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(at, '.git'))) return true;
-    if (at === dirname(at)) return false;
-  }
-}
 
 /** Long enough for a slow disk, and not for ever: a hook or a prompt could wait for somebody. */
 const TIMEOUT_MS = 30_000;

@@ -5,7 +5,7 @@
  */
 import { linkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import {
   checkNote,
@@ -24,6 +24,7 @@ import {
 import { toHex } from '../evidence/hex.ts';
 import { nodeFileSystem } from '../store/filesystem.ts';
 import { codeOf, messageOf } from '../store/store-errors.ts';
+import { StoreError } from '../store/store.ts';
 import { alone, bytesIfThere, privateFolder, readIfThere, replaceFile } from './atomic-file.ts';
 import { splitNotes } from './notes.ts';
 
@@ -72,17 +73,11 @@ export async function openKeyring(config: string): Promise<Keyring> {
 export async function newKey(config: string, name?: string): Promise<Keyring> {
   const signer = generate(name);
   const path = keyPath(config);
-  privateFolder(path);
-  const draft = `${path}.${randomUUID()}`;
   try {
-    writeFileSync(draft, `${encodeSignerKey(signer)}\n`, { mode: 0o600, flag: 'wx', flush: true });
-    // Whoever comes second takes the first one's key: a link is never made over a file.
-    linkSync(draft, path);
-    await nodeFileSystem.syncDirectory(config);
+    privateFolder(path);
+    await place(path, `${encodeSignerKey(signer)}\n`);
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
-  } finally {
-    rmSync(draft, { force: true });
+    throw notKept(config, error);
   }
   const made = await readKeyring(config);
   if (made === null) throw new EvidenceError(`${path} was deleted while it was made; try again`);
@@ -114,6 +109,25 @@ export async function rotateKey(config: string, name?: string): Promise<Keyring>
   });
 }
 
+/** Whoever comes second takes the first one's key: a link is never made over a file. */
+async function place(path: string, text: string): Promise<void> {
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+    linkSync(draft, path);
+    await nodeFileSystem.syncDirectory(dirname(path));
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function notKept(config: string, error: unknown): EvidenceError {
+  const problem = `no key can be kept in ${config} (${messageOf(error)})`;
+  return new EvidenceError(`${problem}: see that ${FOLDER}`, { cause: error });
+}
+
 /** Where it is told which key replaced which. */
 export function rotationsPath(config: string): string {
   return join(config, 'rotations');
@@ -122,8 +136,10 @@ export function rotationsPath(config: string): string {
 const MEND =
   'Move it away and a new key is made; what the old one signed is then by an unknown key';
 
+const FOLDER = 'XDG_CONFIG_HOME, or HOME, names a folder that you can read and write';
+
 function readKey(path: string): string | null {
-  const text = readIfThere(path);
+  const text = usable(() => readIfThere(path), MEND);
   if (text === null) return null;
   const mode = statSync(path).mode & 0o777;
   // Windows has no such bits.
@@ -133,6 +149,17 @@ function readKey(path: string): string | null {
     );
   }
   return text;
+}
+
+/** @throws {EvidenceError} what can't be read, and what to do about it. */
+function usable<T>(read: () => T, advice: string): T {
+  try {
+    return read();
+  } catch (error) {
+    // What is there is no file of ours, or the system doesn't let us read it.
+    const next = error instanceof StoreError ? advice : `See that ${FOLDER}`;
+    throw new EvidenceError(`${messageOf(error)}. ${next}`, { cause: error });
+  }
 }
 
 function generate(name?: string): SignerKey {
@@ -162,7 +189,11 @@ async function earlierKeys(config: string, current: VerifierKey): Promise<Verifi
 }
 
 function rotations(config: string): readonly Uint8Array[] {
-  return splitNotes(bytesIfThere(rotationsPath(config)) ?? new Uint8Array(0)).notes;
+  const bytes = usable(
+    () => bytesIfThere(rotationsPath(config)),
+    'Move it away to go on without; what earlier keys signed is then by unknown ones',
+  );
+  return splitNotes(bytes ?? new Uint8Array(0)).notes;
 }
 
 /** The key that a step replaced, if the step leads to `next` and both signed it. */

@@ -11,12 +11,12 @@ import {
   type OpenOptions,
 } from '../store/file.ts';
 import { messageOf } from '../store/store-errors.ts';
-import { pathText, realPath } from '../store/place.ts';
+import { isTaken, pathText, realPath } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
 import { AttestedStore, type Attesting, type Begun } from './attested-store.ts';
-import { anchorsPath } from './anchors.ts';
+import { anchorsPath } from './anchors-file.ts';
 import { bearingOn } from './bearing.ts';
 import { checkpointPath, readCheckpoints } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
@@ -96,9 +96,9 @@ async function orClosed<T>(store: TranscriptStore, make: () => Promise<T>): Prom
 
 /** Keeps a file under another name. Whoever wrote it held the transcript's lock, or its log is gone. */
 function setAside(path: string, location: string): void {
-  if (!existsSync(path)) return;
+  if (!isTaken(path)) return;
   let k = 1;
-  while (existsSync(`${path}.old-${k}`)) k += 1;
+  while (isTaken(`${path}.old-${k}`)) k += 1;
   try {
     renameSync(path, `${path}.old-${k}`);
   } catch (error) {

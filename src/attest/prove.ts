@@ -4,8 +4,16 @@
  * @module
  */
 import { constants } from 'node:fs';
+import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import { fromHex, toHex } from '../evidence/hex.ts';
-import { checkInclusion, encodeTlogProof, leafHash, proveInclusion } from '../evidence/index.ts';
+import {
+  checkInclusion,
+  checkNote,
+  encodeTlogProof,
+  leafHash,
+  proveInclusion,
+  type VerifierKey,
+} from '../evidence/index.ts';
 import { nodeFileSystem, type OpenFile } from '../store/filesystem.ts';
 import { pathText, realPath } from '../store/place.ts';
 import { openError, readError } from '../store/store-errors.ts';
@@ -18,6 +26,8 @@ import { Blocks, loadBlocks, saveBlocks } from './tree-cache.ts';
 
 /** How to prove. */
 export interface ProveOptions {
+  /** The keys that whoever checks it knows: a checkpoint that one of them signed is taken rather than a newer one. */
+  readonly keys?: readonly VerifierKey[] | undefined;
   /** The folder of what can be computed again; undefined to keep nothing. */
   readonly cache?: string | undefined;
   /** Is told how far the log was read. It must not throw. */
@@ -31,10 +41,10 @@ export class ProveError extends Error {
 
 /**
  * The text of a proof file (C2SP tlog-proof) of the record at `seq`, from 0, by the newest checkpoint beside the log
- * that covers it. The record's line is its extra data.
+ * that covers it, one by a known key if there is one. The record's line is its extra data.
  *
  * The log isn't verified: the hashes that its records claim must lead to the checkpoint's root, and the record must
- * have its hash. Who signed the checkpoint isn't looked at; `checkProof` does that.
+ * have its hash. Whether somebody known signed it is for `checkProof` to say.
  *
  * @throws {ProveError} if no checkpoint covers the record, or the log isn't what the checkpoint states.
  * @throws {StoreError} `missing` or `failed` if the log can't be read.
@@ -54,7 +64,7 @@ export async function proveRecord(
     // Before the log is read: what a writer at work states later would not be in what was read.
     const stored = readCheckpoints(realPath(location));
     const log = await idOf(file, location);
-    const covering = stored?.checkpoints.findLast(({ checkpoint }) => checkpoint.size > seq);
+    const covering = await newestOf(stored?.checkpoints ?? [], seq, options.keys ?? []);
     if (covering === undefined) throw uncovered(file, location, seq, stored);
     return await proveBy(covering, { file, location, log, seq }, options);
   } catch (error) {
@@ -63,6 +73,21 @@ export async function proveRecord(
     // A file that was only read has nothing to lose when closing it fails.
     await file.close().catch(() => undefined);
   }
+}
+
+/** The newest that covers a record; one by a known key, if there is one. */
+async function newestOf(
+  checkpoints: readonly StoredCheckpoint[],
+  seq: number,
+  keys: readonly VerifierKey[],
+): Promise<StoredCheckpoint | undefined> {
+  const covering = checkpoints.filter(({ checkpoint }) => checkpoint.size > seq).toReversed();
+  for (const each of covering) {
+    const { verified, wrong } = await checkNote(each.note, keys, nodeEd25519);
+    const isKnown = verified.some(({ key }) => key.kind === 'ed25519');
+    if (isKnown && wrong.length === 0) return each;
+  }
+  return covering[0];
 }
 
 async function opened(location: string): Promise<OpenFile> {

@@ -6,13 +6,13 @@
 import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import {
   checkNote,
-  encodeNote,
   type Checkpoint,
   type Note,
   type NoteSignature,
   type Verified,
   type VerifierKey,
 } from '../evidence/index.ts';
+import { encodeSignatureLines } from '../evidence/note.ts';
 import { type CheckpointFile, type StoredCheckpoint } from './checkpoint-file.ts';
 import { type EvidenceFault } from './compare.ts';
 
@@ -40,7 +40,7 @@ export async function checkSignatures(
   const seen = new Set<string>();
   for (const stored of file.checkpoints) {
     // The same again shows nothing more, and a signature takes its time.
-    const text = encodeNote(stored.note);
+    const text = stored.note.text + encodeSignatureLines(stored.note.signatures);
     if (seen.has(text)) continue;
     seen.add(text);
     const { verified, unknown: others, wrong } = await checkNote(stored.note, keys, nodeEd25519);

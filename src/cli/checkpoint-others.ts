@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { noteAnchor } from '../attest/anchors.ts';
+import { noteAnchor } from '../attest/anchors-file.ts';
 import { alone } from '../attest/atomic-file.ts';
-import { CheckpointWriter } from '../attest/checkpoint-file.ts';
+import { CheckpointWriter, readCheckpoints } from '../attest/checkpoint-file.ts';
 import { consistencyOf } from '../attest/consistency.ts';
 import { requestTimestamp } from '../attest/timestamp.ts';
 import { cosign } from '../attest/witness-client.ts';
@@ -47,7 +47,7 @@ async function stamp(
   }
   const { size, root } = parseCheckpoint(text);
   const response = Buffer.from(found.response).toString('base64');
-  noteAnchor(path, { kind: 'timestamp', size, root: toHex(root), response });
+  await noteAnchor(path, { kind: 'timestamp', size, root: toHex(root), response });
   const time = new Date(found.time * 1000).toISOString();
   io.out.line(`  stamped ${time} by ${oneLine(found.authority)}`);
   return true;
@@ -70,6 +70,19 @@ async function witness(path: string, note: Note, policy: Policy, io: Io): Promis
       io.err.line(`  witness ${oneLine(name)}: ${found.outcome}: ${oneLine(found.detail)}`);
     }
   }
-  if (cosigned !== note) await alone(path, () => new CheckpointWriter(path).append(cosigned));
+  if (cosigned !== note) all = (await alone(path, () => keep(path, cosigned, size, io))) && all;
   return all;
+}
+
+/** A run may have gone on while the witnesses were asked, and no statement is of less than the one before it. */
+async function keep(path: string, note: Note, size: number, io: Io): Promise<boolean> {
+  const newest = readCheckpoints(path)?.checkpoints.at(-1)?.checkpoint.size ?? 0;
+  if (newest > size) {
+    io.err.line(
+      `  --policy: the log has ${newest} records by now, so what was cosigned of ${size} isn't kept; try again`,
+    );
+    return false;
+  }
+  await new CheckpointWriter(path).append(note);
+  return true;
 }

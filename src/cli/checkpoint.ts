@@ -3,12 +3,13 @@
  *
  * @module
  */
-import { appendFileSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type Command } from 'commander';
-import { noteAnchor } from '../attest/anchors.ts';
+import { noteAnchor } from '../attest/anchors-file.ts';
 import { alone } from '../attest/atomic-file.ts';
 import { CheckpointWriter, readCheckpoints } from '../attest/checkpoint-file.ts';
+import { addToCopy, fileId } from '../attest/copy-file.ts';
 import { Examination } from '../attest/examine.ts';
 import { addGitNote, GitError } from '../attest/git.ts';
 import { openKeyring } from '../attest/key-file.ts';
@@ -17,10 +18,12 @@ import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import { encodeNote, signNote, type Note, type SignerKey } from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
+import { codeOf } from '../store/store-errors.ts';
 import { createVerifier } from '../transcript/index.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { askOthers, type Elsewhere } from './checkpoint-others.ts';
 import { certificatesIn, knowledgeOf, policyIn } from './knowledge.ts';
+import { ownFiles } from './keeping.ts';
 import { AUDIT_LOG, faultWords, judge, plainly } from './verdict.ts';
 import { repeated } from './options.ts';
 import { oneLine, problemOf } from './words.ts';
@@ -70,16 +73,37 @@ async function checkpoint(file: string, flags: Flags, io: Io): Promise<ExitStatu
   const { signer } = await openKeyring(placesIn(io.env).config).catch((error: unknown) => {
     throw new CommandError(problemOf(error), { cause: error });
   });
-  const text = await statementOf(file, io);
-  const path = realPath(file);
-  const note = await alone(path, () => signed(path, text, signer));
-  const [, size = ''] = text.split('\n');
+  const { path, note } = await stated(file, signer, io);
+  const [, size = ''] = note.text.split('\n');
   io.out.line(
     `${oneLine(file)}  checkpoint of ${size} records, by ${oneLine(signer.verifier.name)}`,
   );
   if (flags.git === true) await toGit(path, note, io);
-  for (const copy of flags.copy) toFile(path, copy, note, io);
+  for (const copy of flags.copy) await toFile(path, copy, note, io);
   return (await askOthers(path, note, flags, io)) ? 0 : 1;
+}
+
+/** Signs what the log holds when nobody else writes to it. */
+async function stated(
+  file: string,
+  signer: SignerKey,
+  io: Io,
+): Promise<{ readonly path: string; readonly note: Note }> {
+  const before = stampOf(file);
+  let text = await statementOf(file, io);
+  const path = realPath(file);
+  const note = await alone(path, async () => {
+    // A run may have gone on meanwhile, and have stated more.
+    if (stampOf(file) !== before) text = await statementOf(file, io);
+    return signed(path, text, signer);
+  });
+  return { path, note };
+}
+
+/** Changes when a file does. */
+function stampOf(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? '' : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`;
 }
 
 /** What is to be signed. A log that doesn't hold is not stated. */
@@ -95,7 +119,12 @@ async function statementOf(file: string, io: Io): Promise<string> {
   if (problem !== undefined) throw new CommandError(`${name}: ${problem}`);
   if ('log' in verdict) throw new CommandError(`${name}: ${AUDIT_LOG}`);
   const { fault } = await examination.end(verdict);
-  if (fault !== undefined) throw new CommandError(`${name}: it doesn't hold: ${faultWords(fault)}`);
+  if (fault !== undefined) {
+    const next = `\`hashtape verify ${name}\` says what that means`;
+    throw new CommandError(
+      `${name}: it doesn't hold, so it isn't signed: ${faultWords(fault)}. ${next}`,
+    );
+  }
   const { statement: text } = examination;
   if (text === undefined) throw new CommandError(`${name}: there is no record in it`);
   return text;
@@ -117,22 +146,40 @@ async function signed(path: string, text: string, key: SignerKey): Promise<Note>
 
 async function toGit(path: string, note: Note, io: Io): Promise<void> {
   try {
-    const commit = await addGitNote(dirname(path), encodeNote(note));
-    io.out.line(`  on commit ${commit} as a git note; git push origin refs/notes/hashtape`);
+    const { commit, isNew } = await addGitNote(dirname(path), encodeNote(note));
+    const where = isNew ? `on commit ${commit} as a git note` : `on commit ${commit} already`;
+    io.out.line(`  ${where}; git push origin refs/notes/hashtape`);
   } catch (error) {
     if (error instanceof GitError) throw new CommandError(`--git: ${error.message}`);
     throw error;
   }
 }
 
-function toFile(path: string, copy: string, note: Note, io: Io): void {
+async function toFile(path: string, copy: string, note: Note, io: Io): Promise<void> {
+  const place = resolve(copy);
+  let isNew: boolean;
   try {
-    appendFileSync(copy, encodeNote(note), { flush: true });
+    if (ownFiles(path).some((own) => sameFile(own, place))) {
+      throw new CommandError('this is a file of the log itself; name one in another place');
+    }
+    isNew = await addToCopy(place, note);
   } catch (error) {
-    throw new CommandError(`--copy ${oneLine(copy)}: ${problemOf(error)}`, { cause: error });
+    throw new CommandError(`--copy ${oneLine(copy)}: ${copyProblem(error, place)}`, {
+      cause: error,
+    });
   }
-  noteAnchor(path, { kind: 'file', path: resolve(copy) });
+  await noteAnchor(path, { kind: 'file', path: place });
+  const [where, kept] = [oneLine(copy), oneLine(basename(path))];
   io.out.line(
-    `  in ${oneLine(copy)}; keep that where ${oneLine(basename(path))} can't be changed from`,
+    `  in ${where}${isNew ? '' : ' already'}; keep that where ${kept} can't be changed from`,
   );
+}
+
+function sameFile(one: string, other: string): boolean {
+  return one === other || (fileId(one) !== null && fileId(one) === fileId(other));
+}
+
+function copyProblem(error: unknown, place: string): string {
+  if (codeOf(error) !== 'ENOENT') return problemOf(error);
+  return `there is no folder ${oneLine(dirname(place))}; make it, or name another place`;
 }

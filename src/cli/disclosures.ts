@@ -5,7 +5,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type Disclosed, type Revealer } from '../evidence/revealer.ts';
+import { type Disclosed, type OpenFault, type Revealer } from '../evidence/revealer.ts';
 import { revealerFor } from '../store/disclosure-file.ts';
 import { readRecords, StoreError } from '../store/index.ts';
 import { type Reason } from '../transcript/index.ts';
@@ -66,9 +66,17 @@ export function told(revealer: Revealer, sealed: boolean): Disclosures | undefin
   const lines = [
     `${of} ${disclosed === 1 ? 'is' : 'are'} disclosed${rest}`,
     ...(unused === 0 ? [] : [unusedWords(unused)]),
-    ...faults.map(({ line, problem }) => `line ${line} of its disclosures is wrong: ${problem}`),
+    ...faults.slice(0, MAX_FAULTS).map(faultWords),
+    ...(faults.length > MAX_FAULTS ? [`and ${number(faults.length - MAX_FAULTS)} more`] : []),
   ];
   return { lines, status: faults.length === 0 ? 0 : 1, found };
+}
+
+/** So many are told one by one: a damaged file may have as many as lines. */
+const MAX_FAULTS = 20;
+
+function faultWords({ line, problem }: OpenFault): string {
+  return `line ${line} of its disclosures is wrong: ${problem}`;
 }
 
 function unusedWords(unused: number): string {

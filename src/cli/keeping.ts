@@ -4,7 +4,7 @@
  * @module
  */
 import { appendFileSync } from 'node:fs';
-import { anchorsPath } from '../attest/anchors.ts';
+import { anchorsPath } from '../attest/anchors-file.ts';
 import {
   type AttestedState,
   type AttestedStore,
@@ -126,7 +126,7 @@ export class Keeping {
       ['key', by],
     ];
     const table = rows
-      .map(([name, value]) => `| ${name} | \`${oneLine(value ?? '').replaceAll('`', "'")}\` |`)
+      .map(([name = '', value = '']) => `| ${name} | <code>${cell(value)}</code> |`)
       .join('\n');
     try {
       appendFileSync(summary, `### hashtape\n\n| | |\n| --- | --- |\n${table}\n\n`);
@@ -134,6 +134,14 @@ export class Keeping {
       this.#io.err.line(`GITHUB_STEP_SUMMARY can't be written: ${problemOf(error)}`);
     }
   }
+}
+
+/** Text in a table of Markdown: what could be markup or HTML in it, or end the cell, is an entity. */
+function cell(text: string): string {
+  return oneLine(text).replaceAll(
+    /[^A-Za-z0-9 /-]/gu,
+    (character) => `&#${character.codePointAt(0)};`,
+  );
 }
 
 /** The files beside a transcript that only the command may write. */

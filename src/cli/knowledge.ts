@@ -6,6 +6,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { bytesIfThere } from '../attest/atomic-file.ts';
 import { readTrustStore } from '../attest/certificate.ts';
+import { readCopy, type Copy } from '../attest/copy-file.ts';
 import { type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
 import { examineFile } from '../attest/examine-file.ts';
@@ -30,6 +31,7 @@ export interface KnowledgeFlags {
   readonly require?: readonly Level[];
   readonly policy?: Policy;
   readonly tsaRoots?: string;
+  readonly copy?: readonly Copy[];
 }
 
 /** Declares them. */
@@ -54,7 +56,7 @@ export async function knowledgeOf(
   flags: KnowledgeFlags = {},
   catalogs: readonly string[] = [],
 ): Promise<Knowledge> {
-  const { key = [], policy, tsaRoots, require: required } = flags;
+  const { key = [], policy, tsaRoots, copy: copies, require: required } = flags;
   const { config, state } = placesIn(io.env);
   const named = policy === undefined ? [] : policyKeys(policy);
   const keys = new Map([...key, ...named].map((each) => [`${each.name}+${each.keyId}`, each]));
@@ -64,14 +66,18 @@ export async function knowledgeOf(
   } catch (error) {
     io.err.line(`your own signatures are not known: ${problemOf(error)}`);
   }
-  const knowledge = {
-    keys: [...keys.values()],
-    memory: new HeadMemory(state),
+  const known = { keys: [...keys.values()], memory: new HeadMemory(state) };
+  // Its anchors are asked when it is verified itself.
+  const check = (catalog: string): Promise<string | null> => wrongWith(catalog, known);
+  return {
+    ...known,
+    required,
+    policy,
+    listed: lookUp({ others: catalogs, check }),
     findGitNotes: gitNotes(),
+    copies,
     authorities: tsaRoots,
   };
-  const check = async (catalog: string): Promise<string | null> => wrongWith(catalog, knowledge);
-  return { ...knowledge, required, policy, listed: lookUp({ others: catalogs, check }) };
 }
 
 /** What is wrong with a catalogue. Its last record may just be being written. */
@@ -79,6 +85,17 @@ async function wrongWith(catalog: string, knowledge: Knowledge): Promise<string 
   const { fault } = await examineFile(catalog, knowledge, { allowOpen: true });
   if (fault === undefined || fault.reason === 'torn_tail') return null;
   return `${fault.reason}: ${fault.detail}`;
+}
+
+/** A file of notes on the command line. */
+export function copyIn(path: string, list: readonly Copy[]): readonly Copy[] {
+  try {
+    const copy = readCopy(path);
+    if (copy === null) throw new Error('there is no such file');
+    return [...list, copy];
+  } catch (error) {
+    throw new InvalidArgumentError(`${problemOf(error)}.`);
+  }
 }
 
 /** A policy file on the command line. */

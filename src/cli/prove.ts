@@ -8,6 +8,7 @@ import { type Command } from 'commander';
 import { checkProof } from '../attest/check-proof.ts';
 import { placesIn } from '../attest/places.ts';
 import { ProveError, proveRecord } from '../attest/prove.ts';
+import { type VerifierKey } from '../evidence/index.ts';
 import { codeOf } from '../store/store-errors.ts';
 import { StoreError } from '../store/store.ts';
 import { keyName } from './evidence-words.ts';
@@ -41,8 +42,8 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
 }
 
 async function prove(file: string, seq: number, out: string, io: Io): Promise<ExitStatus> {
-  const proof = await proven(file, seq, io);
   const { keys } = await knowledgeOf(io);
+  const proof = await proven(file, seq, keys, io);
   const { fault, size = 0, signed, unknown } = await checkProof(proof, keys);
   // Whoever makes a proof of another's log need not know the key: whoever checks it must.
   if (fault !== undefined && fault.reason !== 'unknown_key') {
@@ -58,11 +59,16 @@ async function prove(file: string, seq: number, out: string, io: Io): Promise<Ex
   return 0;
 }
 
-async function proven(file: string, seq: number, io: Io): Promise<string> {
+async function proven(
+  file: string,
+  seq: number,
+  keys: readonly VerifierKey[],
+  io: Io,
+): Promise<string> {
   const progress = progressOf(io.err, `reading ${oneLine(file)}`);
   try {
     const { cache } = placesIn(io.env);
-    return await proveRecord(file, seq, { cache, onProgress: progress.update });
+    return await proveRecord(file, seq, { cache, keys, onProgress: progress.update });
   } catch (error) {
     const isForeseen = error instanceof ProveError || error instanceof StoreError;
     if (!isForeseen) throw error;

@@ -13,7 +13,7 @@ import { disclosureWords } from './disclosures.ts';
 import { caveat, evidenceLines } from './evidence-words.ts';
 import { grade, missingFrom, unreachedFrom, type Result } from './grade.ts';
 import { CommandError, type ExitStatus, type Io, type Style } from './io.ts';
-import { addKnowledgeOptions, knowledgeOf, type KnowledgeFlags } from './knowledge.ts';
+import { addKnowledgeOptions, copyIn, knowledgeOf, type KnowledgeFlags } from './knowledge.ts';
 import { given, oneOf, wholeNumber } from './options.ts';
 import { targetsOf, type Target } from './targets.ts';
 import { faultWords, meaning, standing } from './verdict.ts';
@@ -48,6 +48,12 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
   addKnowledgeOptions(command)
     .argument('<file...>', 'transcripts and audit logs, or folders of them')
     .option('--json', 'print one JSON object a line instead of words')
+    .option(
+      '--copy <file>',
+      'a file of checkpoints that was kept elsewhere (repeatable)',
+      copyIn,
+      [],
+    )
     .option('--count <n>', 'how many records or entries there must be (one file only)', wholeNumber)
     .option('--head <hex>', 'the hash that the last one must have (one file only)', headHash)
     .option('--allow-open', 'accept a transcript without a final record')
@@ -77,12 +83,12 @@ function headHash(text: string): string {
 
 async function verify(
   paths: readonly string[],
-  { json, key, require, policy, tsaRoots, ...wanted }: Flags,
+  { json, key, require, policy, tsaRoots, copy, ...wanted }: Flags,
   io: Io,
 ): Promise<ExitStatus> {
   const targets = await allTargets(paths, wanted);
   const catalogs = targets.map(({ file }) => file).filter(isCatalog);
-  const flags = given({ key, require, policy, tsaRoots });
+  const flags = given({ key, require, policy, tsaRoots, copy });
   const knowledge = await knowledgeOf(io, flags, catalogs.map(placeOf));
   const results: Result[] = [];
   const tell = (result: Result): void => {

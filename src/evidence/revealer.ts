@@ -92,11 +92,12 @@ export class Revealer {
   /** @param sealed whether the run has ended: then no crash explains a disclosure that nothing needs. */
   end(sealed: boolean): Disclosed {
     const faults = [...this.#faults];
+    const wrong = new Set(faults.map(({ line }) => line));
     let unused = 0;
     for (const [digest, line] of this.#open.lines) {
       if (this.#used.has(digest)) continue;
       if (!sealed && line.seq >= this.#count && !this.#seen.has(digest)) unused += 1;
-      else if (!faults.some((fault) => fault.line === line.line))
+      else if (!wrong.has(line.line))
         faults.push({ line: line.line, problem: this.#whyUnused(digest, line) });
     }
     for (const bad of this.#open.bad) {

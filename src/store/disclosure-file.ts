@@ -11,7 +11,7 @@ import { Revealer } from '../evidence/revealer.ts';
 import { AppendFile } from './append-file.ts';
 import { type OpenFile as Opened } from './filesystem.ts';
 import { pathText, realPath } from './place.ts';
-import { codeOf, openError, readError } from './store-errors.ts';
+import { codeOf, openError, readError, throughLink } from './store-errors.ts';
 import { StoreError, type Place, type TranscriptStore } from './store.ts';
 
 /** What the name of a transcript's file of disclosures has more than its own. */
@@ -26,16 +26,41 @@ export async function readDisclosures(path: string | URL): Promise<OpenFile> {
   const location = pathText(path) + SUFFIX;
   try {
     const file = realPath(pathText(path)) + SUFFIX;
+    const found = await stat(file);
     // A pipe would be waited for.
-    if (!(await stat(file)).isFile()) {
+    if (!found.isFile()) {
       throw new StoreError('failed', `${location}: it is no plain file; move it away`);
     }
+    if (found.size > MAX_BYTES) throw tooLarge(location, `has over ${MAX_BYTES} bytes`);
+    const bytes = await readFile(file);
+    if (hasMoreLines(bytes)) throw tooLarge(location, `has over ${MAX_LINES} lines`);
     // A character a byte: a good file is ASCII, and no byte of a bad one may be lost.
-    return parseOpenFile(await readFile(file, 'latin1'));
+    return parseOpenFile(bytes.toString('latin1'));
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return NOTHING_OPEN;
     throw readError(location, error);
   }
+}
+
+/** Room for the longest record as one value in base64url. More is neither read, as it is read whole, nor written. */
+const MAX_BYTES = 128 * 1024 * 1024;
+/** What is kept of a line takes more than the shortest line does. */
+const MAX_LINES = 500_000;
+
+function hasMoreLines(bytes: Uint8Array): boolean {
+  let lines = 0;
+  for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, at + 1)) {
+    lines += 1;
+    if (lines > MAX_LINES) return true;
+  }
+  return false;
+}
+
+const NEWLINE = 0x0a;
+
+function tooLarge(location: string, what: string): StoreError {
+  const advice = 'move it away to read the transcript without';
+  return new StoreError('failed', `${location}: it ${what}, more than is read; ${advice}`);
 }
 
 /** What puts the records of a transcript together again: for a file, the disclosures beside it. */
@@ -69,7 +94,8 @@ export class DisclosureFile {
     const name = location + SUFFIX;
     // Nobody who made it beforehand, or a link in its place, may get to read what is written to it.
     const fresh = kept === null ? constants.O_EXCL : 0;
-    const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | fresh;
+    const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
+    const flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | fresh;
     let file: Opened | undefined;
     try {
       file = await system.open(path, flags, 0o600);
@@ -86,7 +112,7 @@ export class DisclosureFile {
       // The error that led here is the one to tell.
       await file?.close().catch(() => undefined);
       if (file !== undefined && kept === null) rmSync(path, { force: true });
-      throw openError(name, error, true);
+      throw openError(name, throughLink(name, error), true);
     }
   }
 
@@ -94,6 +120,13 @@ export class DisclosureFile {
   async append(lines: string): Promise<void> {
     const bytes = Buffer.from(lines);
     const before = this.#file.head;
+    if (before + bytes.length > MAX_BYTES) {
+      const advice = 'record less, or redact less';
+      throw new StoreError(
+        'failed',
+        `${this.#file.location}: it is full (${MAX_BYTES} bytes); ${advice}`,
+      );
+    }
     await this.#file.append(bytes, before + bytes.length);
     this.#pending = before;
     await this.#file.sync();

@@ -98,11 +98,16 @@ function place(draft: string, lockPath: string): void {
   }
 }
 
+/** No lock is larger. */
+const MAX_BYTES = 65_536;
+
 /** The lock's text, or null if it is gone. */
 function readLock(lockPath: string): string | null {
   try {
+    const stat = statSync(lockPath);
     // Only a plain file is a lock; a pipe would be waited for.
-    return statSync(lockPath).isFile() ? readFileSync(lockPath, 'utf8') : '';
+    if (!stat.isFile()) return '';
+    return stat.size > MAX_BYTES ? 'too much' : readFileSync(lockPath, 'utf8');
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
     throw lockFailure(lockPath, error);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { mkdirSync, realpathSync, rmdirSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, realpathSync, rmdirSync, statSync, type Stats } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { codeOf } from './store-errors.ts';
@@ -25,6 +25,24 @@ export function pathText(path: string | URL): string {
  */
 export function realPath(path: string): string {
   return realpathSync(path);
+}
+
+/** Whether there is anything of this name: also a symbolic link that leads nowhere. */
+export function isTaken(path: string): boolean {
+  return found(path) !== null;
+}
+
+/** Whether a path's last part is a symbolic link. */
+export function isLink(path: string): boolean {
+  return found(path)?.isSymbolicLink() === true;
+}
+
+function found(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch {
+    return null; // what is done with it will tell why
+  }
 }
 
 /**

@@ -41,3 +41,14 @@ export function readError(location: string, error: unknown): StoreError {
     cause: error,
   });
 }
+
+/** The error of a file that was opened without following links: that it is one, or the error itself. */
+export function throughLink(path: string, error: unknown): unknown {
+  return codeOf(error) === 'ELOOP' ? linkError(path, error) : error;
+}
+
+/** The error of a link in the place of a file that nobody has named. */
+export function linkError(path: string, cause?: unknown): StoreError {
+  const advice = 'nothing is written through it; move it away';
+  return new StoreError('failed', `${path} is a symbolic link: ${advice}`, { cause });
+}

@@ -363,7 +363,7 @@ describe('evidence fails by itself', () => {
     writeFileSync(user.state, '');
     await carry(path, user);
     expect(user.problems).toHaveLength(1);
-    expect(user.problems[0]).toMatch(/run\.jsonl: its head is no more remembered: /);
+    expect(user.problems[0]).toMatch(/run\.jsonl: its head is not remembered: /);
     expect(sizesIn(path)).toEqual([1, 301, 303]);
   });
 
@@ -376,7 +376,7 @@ describe('evidence fails by itself', () => {
     await store.append([FINAL]);
     await store.close();
     expect(user.problems).toHaveLength(1);
-    expect(user.problems[0]).toMatch(/run\.jsonl: no more checkpoints are written: /);
+    expect(user.problems[0]).toMatch(/run\.jsonl: its checkpoints are not written: /);
     expect(knownSize(user)).toEqual([2]);
   });
 

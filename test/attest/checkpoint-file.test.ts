@@ -4,7 +4,16 @@
  *
  * @module
  */
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -227,4 +236,73 @@ test('what was appended by somebody else is not cut', async () => {
   await writer.append(THIRD);
   expect(sizesIn(path)).toEqual([1, 300, 9000]);
   expect(existsSync(`${checkpointPath(path)}.lock`)).toBe(false);
+});
+
+describe('a file of 16 MiB', () => {
+  const most = 16 * 1024 * 1024;
+
+  test('is as much as is read', () => {
+    const path = newPath();
+    writeFileSync(checkpointPath(path), bytesOf(FIRST));
+    truncateSync(checkpointPath(path), most + 1);
+    expect(readCheckpoints(path)).toEqual({
+      checkpoints: [],
+      torn: false,
+      problem: expect.stringContaining('is too large: over 16 MiB'),
+    });
+  });
+
+  test('of another log is read no further than its first', () => {
+    const path = newPath();
+    writeFileSync(checkpointPath(path), bytesOf(FIRST, SECOND));
+    expect(readCheckpoints(path, 'hashtape/other')?.checkpoints).toHaveLength(1);
+    expect(readCheckpoints(path, ORIGIN)?.checkpoints).toHaveLength(2);
+  });
+
+  test('doesn’t grow: every second of the older ones is left out, but for what others cosigned', async () => {
+    const path = newPath();
+    const [one, two] = [bytesOf(FIRST), bytesOf(SECOND)];
+    const many = Math.floor((most - two.length) / one.length) - 1;
+    const bytes = Buffer.concat([...Array.from({ length: many }, () => one), two, one]);
+    writeFileSync(checkpointPath(path), bytes);
+    const writer = new CheckpointWriter(path);
+    for (let size = bytes.length; size + bytesOf(THIRD).length <= most;) {
+      await writer.append(THIRD);
+      size += bytesOf(THIRD).length;
+    }
+    await writer.append(noteOf(9999));
+    const after = statSync(checkpointPath(path)).size;
+    expect(after).toBeLessThan(most / 2 + 2000);
+    expect(after).toBeGreaterThan(most / 2 - 2000);
+    const sizes = sizesIn(path);
+    expect(sizes.filter((size) => size === 300)).toHaveLength(1);
+    expect(sizes.at(-1)).toBe(9999);
+    expect(sizes.toSorted((a, b) => a - b).at(0)).toBe(1);
+    expect(readCheckpoints(path)).toMatchObject({ torn: false });
+  });
+
+  test('that others have cosigned throughout is said to be full, and stays', async () => {
+    const path = newPath();
+    const two = bytesOf(SECOND);
+    const bytes = Buffer.concat(Array.from({ length: Math.floor(most / two.length) }, () => two));
+    writeFileSync(checkpointPath(path), bytes);
+    await expect(new CheckpointWriter(path).append(noteOf(9000, 1, 2))).rejects.toThrow(
+      /is full: move it away/,
+    );
+    expect(readFileSync(checkpointPath(path)).equals(bytes)).toBe(true);
+  });
+});
+
+test('through a link nothing is written', async () => {
+  for (const isThere of [false, true]) {
+    const path = newPath();
+    const elsewhere = newPath('elsewhere');
+    if (isThere) writeFileSync(elsewhere, '');
+    symlinkSync(elsewhere, checkpointPath(path));
+    await expect(new CheckpointWriter(path).append(FIRST)).rejects.toThrow(
+      /\.checkpoint is a symbolic link: nothing is written through it; move it away/,
+    );
+    expect(existsSync(elsewhere)).toBe(isThere);
+    if (isThere) expect(statSync(elsewhere).size).toBe(0);
+  }
 });

@@ -160,7 +160,7 @@ describe('a folder of two runs', () => {
     const { status, stderr } = await desk.hashtape(...args);
     expect(status).toBe(0);
     expect(stderr).toContain('not signed: ');
-    expect(stderr).toContain('its head is no more remembered: ');
+    expect(stderr).toContain('its head is not remembered: ');
     expect(await verify(desk, 'runs')).toEqual({ 'runs/a.jsonl': 'ok', [CATALOG]: 'ok' });
   });
 });

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -379,5 +380,44 @@ describe('rotation', () => {
       renameSync(rotationsPath(config), rotationsPath(other));
       expect((await readKeyring(other))?.known).toEqual([own.verifier]);
     });
+  });
+});
+
+describe('what is no plain file is said, and what to do about it', () => {
+  const ACTS: readonly [string, (config: string) => Promise<unknown>][] = [
+    ['read', readKeyring],
+    ['opened', openKeyring],
+    ['made', newKey],
+    ['rotated', rotateKey],
+  ];
+
+  test.each(ACTS)('a folder in the place of the key, when it is %s', async (_, act) => {
+    const config = newConfig();
+    mkdirSync(keyPath(config), { recursive: true });
+    const error = await act(config).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(EvidenceError);
+    expect(String(error)).toMatch(/key is no plain file\. Move it away and a new key is made/);
+  });
+
+  test.skipIf(!POSIX)('a pipe isn’t waited for', async () => {
+    const config = newConfig();
+    mkdirSync(config, { recursive: true });
+    execFileSync('mkfifo', [keyPath(config)]);
+    await expect(readKeyring(config)).rejects.toThrow(/is no plain file\. Move it away/);
+  });
+
+  test.each(ACTS)('a folder in the place of the rotations, when it is %s', async (_, act) => {
+    const config = newConfig();
+    await newKey(config);
+    mkdirSync(rotationsPath(config));
+    const error = await act(config).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(EvidenceError);
+    expect(String(error)).toMatch(/rotations is no plain file\. Move it away to go on without/);
+  });
+
+  test('a folder that can’t be made', async () => {
+    await expect(newKey('/dev/null/config')).rejects.toThrow(
+      /no key can be kept in .*: see that XDG_CONFIG_HOME, or HOME, names a folder/,
+    );
   });
 });

@@ -5,7 +5,7 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isCutOff, splitNotes } from '../../src/attest/notes.ts';
+import { isCutOff, notesOf, splitNotes } from '../../src/attest/notes.ts';
 import { nodeEd25519 } from '../../src/evidence/ed25519-node.ts';
 import {
   cosignNote,
@@ -158,6 +158,64 @@ describe('what no crash leaves of a checkpoint', () => {
     ['a signature of two names', '— one two three'],
   ])('%s', (_, text) => {
     expect(isCutOff(Buffer.from(text))).toBe(false);
+  });
+});
+
+describe('bytes by the megabyte are judged at once', () => {
+  const long = 5_000_000;
+  test.each<[string, Buffer]>([
+    ['a signature that is cut', Buffer.from(`— n ${'A'.repeat(long)}`)],
+    ['a name that is cut', Buffer.from(`— ${'n'.repeat(long)}`)],
+    ['zeros alone', Buffer.alloc(long)],
+    ['zeros and one byte more', Buffer.concat([Buffer.alloc(long), Buffer.from('x')])],
+    ['zeros that a byte divides', Buffer.alloc(long).fill(1, long / 2, long / 2 + 1)],
+    ['empty lines', Buffer.alloc(long, '\n')],
+  ])('%s', (_, bytes) => {
+    const start = performance.now();
+    // A crash leaves a part of one note, and none is so long.
+    expect(isCutOff(bytes)).toBe(false);
+    expect(isCutOff(bytes.subarray(0, 999_999))).toBeTypeOf('boolean');
+    expect(performance.now() - start).toBeLessThan(5000);
+  });
+});
+
+describe('the notes of one log in a file', () => {
+  const other = encodeNote(
+    signNote(
+      {
+        text: encodeCheckpoint({
+          origin: 'example.com/log',
+          size: 7,
+          root: new Uint8Array(32),
+          extensions: [],
+        }),
+        signatures: [],
+      },
+      signer(1),
+      nodeEd25519,
+    ),
+  );
+
+  test.each<[string, string]>([
+    ['alone', ''],
+    ['among those of another', other],
+    ['with blank lines between, as git puts them', '\n\n'],
+    ['behind one that was cut off in its root', `${noteOf(9, 1).toString().slice(0, 90)}\n`],
+    ['behind one that was cut off in its signature', `${noteOf(9, 1).toString().slice(0, -9)}\n`],
+    ['behind any text', 'hello\n— a b c\n'],
+  ])('%s', (_, between) => {
+    const file = NOTES.map((note) => between + note.toString()).join('') + between;
+    const found = [...notesOf(ORIGIN, Buffer.from(file))].map((note) => Buffer.from(note));
+    for (const note of NOTES) expect(found).toContainEqual(note);
+    for (const note of found) expect(note.toString().startsWith(ORIGIN)).toBe(true);
+    expect([...notesOf('hashtape/other', Buffer.from(file))]).toEqual([]);
+  });
+
+  test('of a file of nothing but origins take no longer than they are', () => {
+    const start = performance.now();
+    const file = Buffer.from(`${ORIGIN}\n`.repeat(100_000));
+    expect([...notesOf(ORIGIN, file)]).toEqual([]);
+    expect(performance.now() - start).toBeLessThan(5000);
   });
 });
 

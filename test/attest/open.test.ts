@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -301,6 +302,30 @@ describe('a new log where another was', () => {
     expect(readFileSync(`${checkpointPath(path)}.old-1`)).toEqual(old[0]);
     expect(readFileSync(`${checkpointPath(path)}.old-2`)).toEqual(old[1]);
     expect(existsSync(`${checkpointPath(path)}.old-3`)).toBe(false);
+  });
+
+  test('isn’t written through links that lead nowhere, in the place of what goes beside it', async () => {
+    const [path, user] = [newPath(), newUser()];
+    const elsewhere = newPath('elsewhere');
+    for (const beside of ['.checkpoint', '.anchors', '.checkpoint.old-1']) {
+      symlinkSync(elsewhere, path + beside);
+    }
+    await writeLog(path, user.attesting);
+    expect(existsSync(elsewhere)).toBe(false);
+    expect(user.problems).toEqual([]);
+    expect(readlinkSync(`${checkpointPath(path)}.old-2`)).toBe(elsewhere);
+    expect(readlinkSync(`${path}.anchors.old-1`)).toBe(elsewhere);
+    expect(readCheckpoints(path)?.checkpoints).not.toHaveLength(0);
+  });
+
+  test('isn’t listed in a catalogue that leads elsewhere', async () => {
+    const { path, user } = await openLog();
+    const elsewhere = newPath('elsewhere');
+    symlinkSync(elsewhere, catalogPath(path));
+    await expect(noteRun(await stateOf(path), user.attesting)).rejects.toThrow(
+      /hashtape-catalog\.jsonl is a symbolic link: nothing is written through it/,
+    );
+    expect(existsSync(elsewhere)).toBe(false);
   });
 
   test('that is cut off in its first record isn’t taken for the other one', async () => {

@@ -27,6 +27,7 @@ import {
   encodeCheckpoint,
   encodeNote,
   MerkleTree,
+  parseNote,
   parseTlogProof,
   proveInclusion,
   signNote,
@@ -356,3 +357,26 @@ function exchanged(text: string): string {
   const lines = text.split('\n');
   return [...lines.slice(0, 7), lines[8], lines[7], ...lines.slice(9)].join('\n');
 }
+
+test('a checkpoint by a known key is taken rather than a newer one by another', async () => {
+  const log = await newLog([userRecord(), toolRecord(1), FINAL]);
+  sign(log, 2);
+  const known = readFileSync(checkpointPath(log.path), 'utf8');
+  sign(log, 3);
+  const newer = parseNote(readFileSync(checkpointPath(log.path)));
+  const strange = signNote({ text: newer.text, signatures: [] }, signer(7), nodeEd25519);
+  writeFileSync(checkpointPath(log.path), known + encodeNote(strange));
+  const proof = await proveRecord(log.path, 1, { keys: KEYS });
+  expect(await checkProof(proof, KEYS)).toMatchObject({ ok: true, size: 2 });
+  // Where none that is known covers it, or no key is known, the newest is.
+  for (const [seq, keys] of [
+    [2, KEYS],
+    [1, []],
+  ] as const) {
+    expect(await checkProof(await proveRecord(log.path, seq, { keys }), KEYS)).toMatchObject({
+      ok: false,
+      size: 3,
+      fault: { reason: 'unknown_key' },
+    });
+  }
+});

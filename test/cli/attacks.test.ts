@@ -527,6 +527,67 @@ const CAUGHT: readonly Attack[] = [
     args: ['runs/a.jsonl'],
     says: /root_mismatch: the copy in .*elsewhere states 5 records/,
   },
+  {
+    name: 'rewrite a log that was copied elsewhere, and where that is away, for a stranger who is told',
+    act: async () => {
+      await by('owner', ['checkpoint', 'runs/a.jsonl', '--copy', 'elsewhere']);
+      rewrite('a.jsonl', 3);
+      remove('a.jsonl.checkpoint', 'a.jsonl.anchors', ...CATALOG);
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl', '--copy', 'elsewhere'],
+    says: /root_mismatch: the copy in elsewhere states 5 records/,
+  },
+  {
+    name: 'rewrite a log that was copied elsewhere, and where that is away, where an anchor is required',
+    act: async () => {
+      await by('owner', ['checkpoint', 'runs/a.jsonl', '--copy', 'elsewhere']);
+      rewrite('a.jsonl', 3);
+      remove('a.jsonl.checkpoint', 'a.jsonl.anchors', ...CATALOG);
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl', '--require', 'anchored'],
+    says: 'not_covered',
+  },
+  {
+    name: 'rewrite from the first record what was copied elsewhere: the copy is of another log',
+    act: async () => {
+      await by('owner', ['checkpoint', 'runs/a.jsonl', '--copy', 'elsewhere']);
+      rewrite('a.jsonl', 0);
+      remove('a.jsonl.checkpoint', 'a.jsonl.anchors', ...CATALOG);
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl', '--copy', 'elsewhere', '--require', 'anchored'],
+    says: /not_covered: [^]*note {7}the copy in elsewhere states nothing of this log/,
+  },
+  {
+    name: 'make the folder a repository of its own, to hide the notes of the one around it',
+    act: async () => {
+      git('init', '-q');
+      git('commit', '-q', '--allow-empty', '-m', 'begin');
+      await by('owner', ['checkpoint', 'runs/a.jsonl', '--git'], GIT);
+      cut('a.jsonl', 4);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+      git('init', '-q', 'runs');
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl', '--allow-open'],
+    says: /rolled_back: the git note on commit/,
+  },
+  {
+    name: 'put nonsense in the place of a repository, to hide the notes of the one around it',
+    act: async () => {
+      git('init', '-q');
+      git('commit', '-q', '--allow-empty', '-m', 'begin');
+      await by('owner', ['checkpoint', 'runs/a.jsonl', '--git'], GIT);
+      cut('a.jsonl', 4);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+      writeFileSync(at('.git'), 'nonsense');
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl', '--allow-open'],
+    says: /rolled_back: the git note on commit[^]*git notes could not be looked at/,
+  },
 ];
 
 const GIT = {

@@ -4,9 +4,18 @@
  *
  * @module
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { nodeEd25519 } from '../../src/evidence/ed25519-node.ts';
@@ -80,8 +89,120 @@ test.skipIf(!usable)(
     expect(text.match(/^hashtape\//gm)?.length).toBeGreaterThan(1);
     writeFileSync(path, text.replace(/\n3\n/, '\n4\n'));
     expect((await check()).status).not.toBe(0);
+    const bare = await execute('sh', [script], { cwd: folder, env: bareEnv(folder) });
+    expect(bare).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/^usage: .* NOTE VKEY/),
+    });
   },
 );
+
+const at = (name: string): string => join(folder, name);
+
+function copied(): Promise<Executed> {
+  return as('owner', 'checkpoint', 'a.jsonl', '--copy', 'copy.txt');
+}
+
+describe('a copy', () => {
+  test('is made once, however often it is asked for, and so is a git note', async () => {
+    const env = {
+      ...bareEnv(join(folder, 'home', 'owner')),
+      GIT_AUTHOR_NAME: 'a',
+      GIT_AUTHOR_EMAIL: 'a@example.com',
+      GIT_COMMITTER_NAME: 'a',
+      GIT_COMMITTER_EMAIL: 'a@example.com',
+    };
+    const git = (...args: readonly string[]): Promise<Executed> =>
+      execute('git', args, { cwd: folder, env });
+    await git('init', '-q');
+    await git('commit', '-q', '--allow-empty', '-m', 'begin');
+    const both = ['checkpoint', 'a.jsonl', '--copy', 'copy.txt', '--git'];
+    const first = await execute(process.execPath, [MAIN, ...both], { cwd: folder, env });
+    expect(first.stdout).toMatch(
+      / {2}on commit [0-9a-f]+ as a git note;[^]* {2}in copy\.txt; keep/,
+    );
+    const again = await execute(process.execPath, [MAIN, ...both], { cwd: folder, env });
+    expect(again.stdout).toMatch(/on commit [0-9a-f]+ already;[^]* {2}in copy\.txt already; keep/);
+    expect(again.status).toBe(0);
+    expect(readFileSync(at('copy.txt'), 'utf8').match(/^hashtape/gm)).toHaveLength(1);
+    expect(readFileSync(at('a.jsonl.anchors'), 'utf8').match(/\n/g)).toHaveLength(1);
+    expect((await git('notes', '--ref', 'hashtape', 'show')).stdout.match(/^— /gm)).toHaveLength(1);
+    const { stdout } = await as('owner', 'verify', 'a.jsonl');
+    expect(stdout.match(/anchored {3}all 3 records, in the/g)).toHaveLength(2);
+  });
+
+  test('whose end was cut off is added to so that what is added counts', async () => {
+    await copied();
+    const text = readFileSync(at('copy.txt'));
+    writeFileSync(at('copy.txt'), text.subarray(0, -10));
+    expect((await copied()).status).toBe(0);
+    const { stdout } = await as('owner', 'verify', 'a.jsonl', '--require', 'anchored');
+    expect(stdout).toMatch(/anchored {3}all 3 records, in the copy in .*copy\.txt/);
+  });
+
+  test.each([
+    ['a.jsonl', 'this is a file of the log itself'],
+    ['./a.jsonl.checkpoint', 'this is a file of the log itself'],
+    ['hashtape-catalog.jsonl', 'this is a file of the log itself'],
+    ['link', 'this is a file of the log itself'],
+    ['.', 'is no plain file'],
+    ['no/such/folder/copy.txt', 'there is no folder '],
+  ])('at %s is refused, and nothing is written', async (name, words) => {
+    symlinkSync('a.jsonl', at('link'));
+    const before = readFileSync(at('a.jsonl'));
+    const { status, stderr } = await as('owner', 'checkpoint', 'a.jsonl', '--copy', name);
+    expect(stderr).toMatch(`--copy ${name}: `);
+    expect(stderr).toContain(words);
+    expect(status).toBe(2);
+    expect(readFileSync(at('a.jsonl')).equals(before)).toBe(true);
+    expect(existsSync(at('a.jsonl.anchors'))).toBe(false);
+    expect((await as('owner', 'verify', 'a.jsonl')).status).toBe(0);
+  });
+
+  test('that can’t be read is an error of verify, and one of another log is said', async () => {
+    const gone = await as('owner', 'verify', 'a.jsonl', '--copy', 'nowhere');
+    expect(gone).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('there is no such file'),
+    });
+    writeFileSync(at('other'), '');
+    const other = await as('owner', 'verify', 'a.jsonl', '--copy', 'other');
+    expect(other.stdout).toContain('the copy in other states nothing of this log');
+    expect(other.status).toBe(0);
+  });
+});
+
+test('one of a log that grows meanwhile states no less than was stated before', async () => {
+  writeFileSync(
+    join(folder, 'slow.mjs'),
+    `export default { name: 'wait', description: '', readOnly: true, input: { type: 'object' },
+      execute: () => new Promise((done) => setTimeout(() => done(1), 300)) };`,
+  );
+  const calls = Array.from({ length: 6 }, () => ({
+    tool_calls: [{ name: 'wait', arguments: {} }],
+  }));
+  writeFileSync(join(folder, 'long.json'), JSON.stringify({ turns: [...calls, 'done'] }));
+  const model = ['--model', 'scripted:long.json', '--tools', 'slow.mjs'];
+  const running = as('owner', 'run', ...model, '--out', 'b.jsonl', 'task');
+  while (!existsSync(join(folder, 'b.jsonl.checkpoint'))) await pause(20);
+  await Promise.all([1, 2].map(() => as('owner', 'checkpoint', 'b.jsonl')));
+  expect((await running).status).toBe(0);
+  const text = readFileSync(join(folder, 'b.jsonl.checkpoint'), 'utf8');
+  const sizes = [...text.matchAll(/^hashtape\/.*\n(\d+)$/gm)].map(([, size]) => Number(size));
+  expect(sizes.length).toBeGreaterThan(1);
+  expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
+  expect(new Set(sizes).size).toBe(sizes.length);
+});
+
+test('of a log that was cut it says what is wrong, and what next', async () => {
+  const lines = readFileSync(join(folder, 'a.jsonl'), 'utf8').split('\n').slice(0, 2);
+  writeFileSync(join(folder, 'a.jsonl'), `${lines.join('\n')}\n`);
+  const { status, stderr } = await as('owner', 'checkpoint', 'a.jsonl');
+  expect(stderr).toMatch(
+    /it doesn't hold, so it isn't signed: .*rolled_back.*`hashtape verify a\.jsonl` says what that means/,
+  );
+  expect(status).toBe(2);
+});
 
 describe('a witness', () => {
   const seeds = [1, 2].map((byte) => new Uint8Array(32).fill(byte));
@@ -145,6 +266,25 @@ describe('a witness', () => {
     const { status, stderr } = await as('owner', 'checkpoint', 'a.jsonl', '--policy', 'policy');
     expect(stderr).toMatch(/witness first: refused: .*3/);
     expect(status).toBe(1);
+  });
+
+  test('that answers when the log has grown: what it cosigned is not stated behind that', async () => {
+    if (one === undefined) throw new Error('no key');
+    const path = join(folder, 'a.jsonl.checkpoint');
+    const witness = new TestWitness(one, { [origin]: [parseVerifierKey(vkey)] });
+    server = await serve((body) => {
+      // As if somebody had gone on with it, and stated so.
+      const text = readFileSync(path, 'utf8');
+      const last = text.slice(text.lastIndexOf('hashtape/'));
+      writeFileSync(path, text + last.replace(/\n3\n/, '\n4\n'));
+      return witness.answer(body);
+    });
+    await policyOf('first');
+    const { status, stderr } = await as('owner', 'checkpoint', 'a.jsonl', '--policy', 'policy');
+    expect(stderr).toContain('the log has 4 records by now');
+    expect(status).toBe(1);
+    const sizes = [...readFileSync(path, 'utf8').matchAll(/^hashtape\/.*\n(\d+)$/gm)];
+    expect(sizes.at(-1)?.[1]).toBe('4');
   });
 
   test('that is not there is said', async () => {

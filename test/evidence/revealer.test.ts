@@ -228,3 +228,12 @@ test('any bytes are read without an error', () => {
     ),
   );
 });
+
+test('a hundred thousand lines that match nothing are told at once', () => {
+  const stray = Array.from({ length: 100_000 }, (_, i) =>
+    openLine(1, encodeDisclosure({ salt: `s${i}`, value: 1 })),
+  );
+  const start = performance.now();
+  expect(end(stray.join(''), true).faults).toHaveLength(100_000);
+  expect(performance.now() - start).toBeLessThan(10_000);
+});

@@ -4,7 +4,16 @@
  *
  * @module
  */
-import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -134,6 +143,48 @@ test('a new transcript doesn’t take the disclosures of another for its own', a
   await storeError(over(store, null), 'exists');
   rmSync(`${path}.open`);
   await (await over(store, null)).close();
+});
+
+test('through a link nothing is written, nor cut off, when a run goes on', async () => {
+  const { path, store } = await prepared();
+  await store.close();
+  rmSync(`${path}.open`);
+  const elsewhere = newPath('elsewhere');
+  symlinkSync(elsewhere, `${path}.open`);
+  for (const there of [null, 'keep']) {
+    if (there !== null) writeFileSync(elsewhere, there);
+    const plain = await openTranscript(path);
+    const error = await storeError(over(plain, 0), 'failed');
+    expect(error.message).toContain('.open is a symbolic link: nothing is written through it');
+    await plain.close();
+    expect(existsSync(elsewhere) ? readFileSync(elsewhere, 'utf8') : null).toBe(there);
+  }
+});
+
+test.each<[string, (path: string) => void, string]>([
+  ['bytes', (path) => truncateSync(path, 129 * 1024 * 1024), 'has over 134217728 bytes'],
+  ['lines', (path) => writeFileSync(path, '\n'.repeat(500_001)), 'has over 500000 lines'],
+])('a file of too many %s isn’t read, and what to do is said', async (_, make, words) => {
+  const { path, store } = await prepared();
+  await store.close();
+  make(`${path}.open`);
+  const error = await storeError(readDisclosures(path), 'failed');
+  expect(error.message).toContain(words);
+  expect(error.message).toContain('move it away');
+});
+
+test('nothing is written that could not be read again', async () => {
+  const path = newPath();
+  const store = await createTranscript(path);
+  if (!(store instanceof FileStore)) throw new Error('not a file');
+  writeFileSync(`${path}.open`, '');
+  const full = 128 * 1024 * 1024;
+  truncateSync(`${path}.open`, full);
+  const file = await DisclosureFile.open(store.place, store.location, full);
+  await expect(file.append('0 Wy\n')).rejects.toThrow('it is full');
+  await file.close();
+  await store.close();
+  expect(statSync(`${path}.open`).size).toBe(full);
 });
 
 test('disclosures that are gone while a run goes on end it: nothing more could be revealed', async () => {
