@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import { fromHex, toHex } from '../evidence/hex.ts';
@@ -22,6 +22,7 @@ import {
 import { messageOf } from '../store/store-errors.ts';
 import { canonicalJson, isJsonObject, parseJson, type JsonObject } from '../transcript/index.ts';
 import { bytesIfThere, readIfThere } from './atomic-file.ts';
+import { checkpointPath } from './checkpoint-file.ts';
 import { type Claim } from './compare.ts';
 import { type FindGitNotes } from './git.ts';
 import { splitNotes } from './notes.ts';
@@ -87,7 +88,7 @@ export async function findAnchors(
     if (entries.length > MAX_ENTRIES)
       looked.notices.add(`only ${MAX_ENTRIES} of its anchors were looked at`);
     for (const entry of entries.slice(0, MAX_ENTRIES)) {
-      if (entry['kind'] === 'file') await looked.copied(entry, folder);
+      if (entry['kind'] === 'file') await looked.copied(entry, transcript);
       else looked.stamped(entry);
     }
   } catch (error) {
@@ -134,11 +135,14 @@ class Looked {
   }
 
   /** Looks at a copy of the checkpoints. */
-  async copied({ path }: JsonObject, folder: string): Promise<void> {
+  async copied({ path }: JsonObject, transcript: string): Promise<void> {
     if (typeof path !== 'string') return;
+    const copy = resolve(dirname(transcript), path);
     try {
-      const bytes = bytesIfThere(resolve(folder, path));
-      if (bytes !== null) await this.take(bytes, `the copy in ${path}`);
+      const bytes = bytesIfThere(copy);
+      if (bytes !== null && isSameFile(copy, checkpointPath(transcript))) {
+        this.notices.add(`${path} is no copy of its checkpoints: it is their own file`);
+      } else if (bytes !== null) await this.take(bytes, copyWords(path, copy, transcript));
       else this.notices.add(`the copy of its checkpoints in ${path} is gone`);
     } catch (error) {
       this.notices.add(`the copy of its checkpoints in ${path} can't be read: ${messageOf(error)}`);
@@ -178,6 +182,18 @@ class Looked {
     const words = `${who} states ${size} records`;
     this.anchors.push({ size, root, words, reason: 'root_mismatch', who, ...more });
   }
+}
+
+/** Whether two paths lead to one file, by whatever links. */
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
+}
+
+/** Who can write a log can write what lies beside it. */
+function copyWords(path: string, copy: string, transcript: string): string {
+  const isBeside = dirname(realpathSync(copy)) === dirname(realpathSync(transcript));
+  return `the copy in ${path}${isBeside ? ", in the log's own folder" : ''}`;
 }
 
 function checkpointIn(bytes: Uint8Array): { note: Note; checkpoint: Checkpoint } | undefined {

@@ -34,6 +34,8 @@ export interface EvidenceFault {
   readonly reason: EvidenceReason;
   readonly detail: string;
   readonly expected?: string;
+  /** Whether of all that was there only the end of the last line is gone: then that is all that is wrong with it. */
+  readonly torn?: true;
 }
 
 /** That a log had this root at this size. */
@@ -59,6 +61,8 @@ export interface Stated {
   readonly listed?: Listed | null;
   /** What is stated in other places. */
   readonly anchors?: readonly Claim[];
+  /** Whether the file's last line is unfinished. */
+  readonly isTorn?: boolean;
 }
 
 /** Asks for the roots that {@link compare} needs. */
@@ -76,7 +80,7 @@ export function compare(roots: Roots, stated: Stated): EvidenceFault | undefined
   let held = 0;
   const claims = claimsOf(stated).toSorted((a, b) => a.size - b.size);
   for (const claim of claims) {
-    if (claim.size > roots.size) return rolledBack(claims.at(-1) ?? claim, roots);
+    if (claim.size > roots.size) return rolledBack(claims.at(-1) ?? claim, roots, stated);
     // Other claims may be of a history that the checkpoints beside it are not of.
     const fault = judge(claim, roots, claim.isBeside ? held : 0);
     if (fault !== undefined) return fault;
@@ -116,15 +120,19 @@ function claimsOf({ stored, known, listed, anchors = [] }: Stated): Claim[] {
   }
   if (known) {
     const who = known.by === 'writer' ? 'it was written' : 'it was verified';
-    const words = `it had ${known.size} records when ${who} at ${known.time}`;
+    const words = `by this machine's memory of heads it had ${known.size} records when ${who} here at ${known.time}`;
     const { size, root, sealed: isSealed } = known;
     claims.push({ size, root, words, reason: 'diverged', isSealed });
   }
   return claims;
 }
 
-function rolledBack({ words }: Claim, { size }: Roots): EvidenceFault {
-  return { seq: size, reason: 'rolled_back', detail: `${words}, and it has ${size}` };
+function rolledBack(claim: Claim, { size }: Roots, { isTorn }: Stated): EvidenceFault {
+  const detail = `${claim.words}, and it has ${size}`;
+  const fault = { seq: size, reason: 'rolled_back', detail } as const;
+  if (isTorn !== true || claim.size !== size + 1) return fault;
+  const rest = 'its last line is cut or has no newline, and was a whole record before';
+  return { ...fault, detail: `${detail}: ${rest}`, torn: true };
 }
 
 function judge(

@@ -5,7 +5,7 @@
  */
 import { createReadStream, statSync } from 'node:fs';
 import { type EvidenceFault } from '../attest/compare.ts';
-import { type Covered, type Level } from '../attest/coverage.ts';
+import { rememberedAs, type Covered, type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
 import { type HeadMemory, type KnownHead } from '../attest/head-memory.ts';
 import { auditId } from '../attest/log-identity.ts';
@@ -59,8 +59,7 @@ export async function examineAudit(
   const notices = await remember(memory, recalled, { log, path, verdict });
   const examined = { ...bare(verdict, notices), remembered: notices.length === 0 };
   if (recalled === null) return examined;
-  const { size: records, time: since } = recalled;
-  return { ...examined, coverage: [{ by: 'remembered', records, since }] };
+  return { ...examined, coverage: [rememberedAs(recalled)] };
 }
 
 /** A chain that is broken before its end says so itself. */
@@ -91,12 +90,15 @@ function faulty(verdict: AuditVerdict, fault: AuditEvidenceFault): ExaminedAudit
 
 async function compared(
   path: string,
-  { count, head }: AuditVerdict,
+  { count, head, fault }: AuditVerdict,
   { size, root, time }: KnownHead,
 ): Promise<AuditEvidenceFault | undefined> {
-  const was = `it had ${size} entries when it was read at ${time}`;
+  const was = `by this machine's memory of heads it had ${size} entries when it was read here at ${time}`;
   if (size > count) {
-    return { entry: count + 1, reason: 'rolled_back', detail: `${was}, and it has ${count}` };
+    const isTorn = fault?.reason === 'torn_tail' && size === count + 1;
+    const torn = isTorn ? ': its last line is cut or has no newline, and was whole before' : '';
+    const detail = `${was}, and it has ${count}${torn}`;
+    return { entry: count + 1, reason: 'rolled_back', detail };
   }
   // The chain holds, so one digest stands for all entries before it.
   const digest = size === count ? head : await digestOf(path, size);

@@ -49,14 +49,17 @@ export async function knowledgeOf(io: Io, flags: KnowledgeFlags = {}): Promise<K
   const { config, state } = placesIn(io.env);
   const named = policy === undefined ? [] : policyKeys(policy);
   const keys = new Map([...key, ...named].map((each) => [`${each.name}+${each.keyId}`, each]));
+  const own: VerifierKey[] = [];
   try {
     const ring = await readKeyring(config);
-    for (const each of ring?.known ?? []) keys.set(`${each.name}+${each.keyId}`, each);
+    own.push(...(ring?.known ?? []));
+    for (const each of own) keys.set(`${each.name}+${each.keyId}`, each);
   } catch (error) {
     io.err.line(`your own signatures are not known: ${problemOf(error)}`);
   }
   return {
     keys: [...keys.values()],
+    own,
     memory: new HeadMemory(state),
     required,
     policy,
