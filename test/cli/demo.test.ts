@@ -18,9 +18,11 @@ test('verify finds the faults that are announced, and no others', { timeout: 60_
     const [, folder = '', words = ''] = next ?? [];
     const announced = words.match(/\w+\.jsonl/g) ?? [];
     const verified = await execute(process.execPath, [MAIN, 'verify', folder], options);
-    const faults = [...verified.stdout.matchAll(/^FAULT {2}\S*\/(\w+\.jsonl) /gm)];
-    expect(faults.map(([, name]) => name).toSorted()).toEqual(announced.toSorted());
-    expect(announced.length).toBe(2);
+    const faults = [...verified.stdout.matchAll(/^FAULT {2}\S*\/(\w+\.jsonl) /gm)].map(
+      ([, name]) => name,
+    );
+    expect(new Set(faults)).toEqual(new Set(announced));
+    expect([faults.length, announced.length]).toEqual([2, 2]);
     expect(words).toContain(`exit ${verified.status}`);
   } finally {
     rmSync(home, { recursive: true, force: true });
