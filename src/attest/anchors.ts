@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import { fromHex, toHex } from '../evidence/hex.ts';
@@ -21,6 +22,7 @@ import {
 import { messageOf } from '../store/store-errors.ts';
 import { type JsonObject } from '../transcript/index.ts';
 import { MAX_ENTRIES, readAnchorEntries } from './anchors-file.ts';
+import { checkpointPath } from './checkpoint-file.ts';
 import { type Claim } from './compare.ts';
 import { fileId, readCopy, type Copy } from './copy-file.ts';
 import { type FindGitNotes, type GitNotes } from './git.ts';
@@ -74,7 +76,7 @@ export async function findAnchors(
     const { entries, hasMore } = readAnchorEntries(transcript);
     if (hasMore) looked.notices.add(`only ${MAX_ENTRIES} of its anchors were looked at`);
     for (const entry of entries) {
-      if (entry['kind'] === 'file') await looked.copied(entry, folder);
+      if (entry['kind'] === 'file') await looked.copied(entry, transcript);
       else looked.stamped(entry);
     }
   } catch (error) {
@@ -131,23 +133,25 @@ class Looked {
   }
 
   /** Looks at a copy of checkpoints. */
-  async copy({ path, id, bytes }: Copy): Promise<void> {
+  async copy({ path, id, bytes }: Copy, who: string = `the copy in ${path}`): Promise<void> {
     this.#files.add(id);
-    if (await this.take(bytes, `the copy in ${path}`)) return;
+    if (await this.take(bytes, who)) return;
     // As if it had been cut, or the log been begun anew.
     this.notices.add(`the copy in ${path} states nothing of this log`);
   }
 
   /** Looks at a copy that the file of anchors names, if it wasn't looked at under another name. */
-  async copied({ path }: JsonObject, folder: string): Promise<void> {
+  async copied({ path }: JsonObject, transcript: string): Promise<void> {
     if (typeof path !== 'string') return;
     try {
-      const place = resolve(folder, path);
+      const place = resolve(dirname(transcript), path);
       const id = fileId(place) ?? place;
       if (this.#files.has(id)) return;
       this.#files.add(id);
       const copy = readCopy(place, path);
-      if (copy !== null) await this.copy(copy);
+      if (copy !== null && isSameFile(place, checkpointPath(transcript))) {
+        this.notices.add(`${path} is no copy of its checkpoints: it is their own file`);
+      } else if (copy !== null) await this.copy(copy, copyWords(path, place, transcript));
       else this.notices.add(`the copy of its checkpoints in ${path} is gone`);
     } catch (error) {
       this.notices.add(`the copy of its checkpoints in ${path} can't be read: ${messageOf(error)}`);
@@ -190,6 +194,18 @@ class Looked {
     const words = `${who} states ${size} records`;
     this.anchors.push({ size, root, words, reason: 'root_mismatch', who, ...more });
   }
+}
+
+/** Whether two paths lead to one file, by whatever links. */
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
+  return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
+}
+
+/** Who can write a log can write what lies beside it. */
+function copyWords(path: string, copy: string, transcript: string): string {
+  const isBeside = dirname(realpathSync(copy)) === dirname(realpathSync(transcript));
+  return `the copy in ${path}${isBeside ? ", in the log's own folder" : ''}`;
 }
 
 function checkpointIn(bytes: Uint8Array): { note: Note; checkpoint: Checkpoint } | undefined {

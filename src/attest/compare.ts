@@ -36,6 +36,8 @@ export interface EvidenceFault {
   readonly expected?: string;
   /** What to do if it was done on purpose, as the end of a sentence. */
   readonly undo?: string;
+  /** Whether of all that was there only the end of the last line is gone: then that is all that is wrong with it. */
+  readonly torn?: true;
 }
 
 /** That a log had this root at this size. */
@@ -66,6 +68,8 @@ export interface Stated {
   readonly listed?: readonly Statement[];
   /** What is stated in other places. */
   readonly anchors?: readonly Claim[];
+  /** Whether the file's last line is unfinished. */
+  readonly isTorn?: boolean;
 }
 
 /** Asks for the roots that {@link compare} needs. */
@@ -83,7 +87,7 @@ export function compare(roots: Roots, stated: Stated): EvidenceFault | undefined
   let held = 0;
   const claims = claimsOf(stated).toSorted((a, b) => a.size - b.size);
   for (const claim of claims) {
-    if (claim.size > roots.size) return rolledBack(claims, roots);
+    if (claim.size > roots.size) return rolledBack(claims, roots, stated);
     // Other claims may be of a history that the checkpoints beside it are not of.
     const fault = judge(claim, roots, claim.isBeside ? held : 0);
     if (fault !== undefined) return fault;
@@ -139,16 +143,20 @@ function claimsOf({ path, stored, known, listed = [], anchors = [] }: Stated): C
 }
 
 function knownWords({ size, by, time, path }: KnownHead, here: string | undefined): string {
-  const where = path === here ? '' : ` in ${path}`;
+  const where = path === here ? 'here' : `in ${path}`;
   const who = by === 'writer' ? 'written' : 'verified';
-  return `it had ${size} records when it was ${who}${where} at ${time}`;
+  return `by this machine's memory of heads it had ${size} records when it was ${who} ${where} at ${time}`;
 }
 
 /** The largest claim tells the most. */
-function rolledBack(claims: readonly Claim[], { size }: Roots): EvidenceFault {
-  const { words = '', undo } = claims.at(-1) ?? {};
+function rolledBack(claims: readonly Claim[], { size }: Roots, { isTorn }: Stated): EvidenceFault {
+  const { words = '', undo, size: was } = claims.at(-1) ?? {};
   const detail = `${words}, and it has ${size}`;
-  return { seq: size, reason: 'rolled_back', detail, ...(undo === undefined ? {} : { undo }) };
+  const toUndo = undo === undefined ? {} : { undo };
+  const fault = { seq: size, reason: 'rolled_back', detail, ...toUndo } as const;
+  if (isTorn !== true || was !== size + 1) return fault;
+  const rest = 'its last line is cut or has no newline, and was a whole record before';
+  return { ...fault, detail: `${detail}: ${rest}`, torn: true };
 }
 
 function judge(

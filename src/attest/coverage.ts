@@ -4,7 +4,13 @@
  * @module
  */
 import { toHex } from '../evidence/hex.ts';
-import { checkPolicy, encodeVerifierKey, type Checkpoint, type Policy } from '../evidence/index.ts';
+import {
+  checkPolicy,
+  encodeVerifierKey,
+  type Checkpoint,
+  type Policy,
+  type VerifierKey,
+} from '../evidence/index.ts';
 import { type Anchor } from './anchors.ts';
 import { type EvidenceFault } from './compare.ts';
 import { type KnownHead } from './head-memory.ts';
@@ -20,6 +26,10 @@ export interface Covered {
   readonly records: number;
   /** The key that signed, or where the evidence is. */
   readonly who?: string;
+  /** Whose that key is: the user's own, or one that the caller gave; undefined where that isn't told apart. */
+  readonly whose?: 'own' | 'given';
+  /** What this machine was doing when it remembered them: it wrote the log, or verified it. */
+  readonly as?: 'written' | 'verified';
   /** The time that the evidence states, UTC. */
   readonly since?: string;
 }
@@ -32,19 +42,19 @@ export interface Evidence {
   readonly anchors: readonly Anchor[];
   /** What makes a checkpoint witnessed; without one, any known witness does. */
   readonly policy?: Policy | undefined;
+  /** The keys that are the user's own; undefined if they aren't told apart. */
+  readonly own?: readonly VerifierKey[] | undefined;
 }
 
 /** What covers the records, as far as it states their roots. */
 export function coverageOf(roots: Roots, evidence: Evidence): Covered[] {
-  const { signatures, known, anchors, policy } = evidence;
+  const { signatures, known, anchors, policy, own } = evidence;
   const right = signatures.signed.filter(
     ({ checkpoint: { size, root } }) => roots.at(size) === toHex(root),
   );
-  const coverage = [...signedBy(right), ...witnessedBy(right, policy)];
+  const coverage = [...signedBy(right, own), ...witnessedBy(right, policy)];
   const held = known.find(({ size, root }) => roots.at(size) === root);
-  if (held !== undefined) {
-    coverage.push({ by: 'remembered', records: held.size, since: held.time });
-  }
+  if (held !== undefined) coverage.push(rememberedAs(held));
   coverage.push(...anchoredBy(anchors, roots));
   return coverage.toSorted((a, b) => LEVELS.indexOf(a.by) - LEVELS.indexOf(b.by));
 }
@@ -61,39 +71,62 @@ function anchoredBy(anchors: readonly Anchor[], roots: Roots): Iterable<Covered>
   return places.values();
 }
 
+/** What memory covers, and what wrote it: only a verifier has looked at the records. */
+export function rememberedAs({ size: records, time: since, by }: KnownHead): Covered {
+  return { by: 'remembered', records, since, as: by === 'writer' ? 'written' : 'verified' };
+}
+
 /** Every level, from the weakest to the strongest. */
 export const LEVELS: readonly Level[] = ['signed', 'remembered', 'anchored', 'witnessed'];
+
+/** What there is besides coverage. */
+export interface Lack {
+  /** The keys that signed and aren't known. */
+  readonly unknown: readonly string[];
+  readonly policy?: Policy | undefined;
+  /** How many records there are. */
+  readonly count: number;
+}
 
 /** The first that is required and isn't there. */
 export function uncovered(
   required: readonly Level[] | undefined,
   coverage: readonly Covered[],
-  { unknown }: Signatures,
-  count: number,
+  { unknown, policy, count }: Lack,
 ): EvidenceFault | undefined {
   for (const level of required ?? []) {
     const sizes = coverage.filter(({ by }) => by === level).map(({ records }) => records);
     const most = Math.max(0, ...sizes);
-    if (most < count) return lacking(level, most, unknown);
+    if (most < count) return lacking(level, most, { unknown, policy });
   }
   return undefined;
 }
 
-function lacking(level: Level, most: number, unknown: readonly string[]): EvidenceFault {
+function lacking(
+  level: Level,
+  most: number,
+  { unknown, policy }: Pick<Lack, 'unknown' | 'policy'>,
+): EvidenceFault {
   if (level === 'signed' && most === 0 && unknown.length > 0) {
     const detail = `signed by ${unknown.join(', ')}, whose key is not known here; --key gives it`;
     return { seq: 0, reason: 'unknown_key', detail };
   }
   const which = most === 0 ? 'no record is' : `record ${most} and what follows it are not`;
-  return { seq: most, reason: 'not_covered', detail: `${which} ${level}` };
+  const asksNobody = level === 'witnessed' && policy !== undefined && policy.quorum === undefined;
+  const why = asksNobody ? ': the policy asks for no witness (quorum none)' : '';
+  return { seq: most, reason: 'not_covered', detail: `${which} ${level}${why}` };
 }
 
 /** The largest checkpoint that a log's key signed. */
-function signedBy(signed: readonly Signed[]): Covered[] {
+function signedBy(signed: readonly Signed[], own: readonly VerifierKey[] | undefined): Covered[] {
   const [largest] = signed.filter(isByLog).toSorted(bySize);
   if (largest === undefined) return [];
   const { key, checkpoint } = largest;
-  return [{ by: 'signed', records: checkpoint.size, who: encodeVerifierKey(key) }];
+  const who = encodeVerifierKey(key);
+  const covered = { by: 'signed', records: checkpoint.size, who } as const;
+  if (own === undefined) return [covered];
+  const isOwn = own.some((mine) => encodeVerifierKey(mine) === who);
+  return [{ ...covered, whose: isOwn ? 'own' : 'given' }];
 }
 
 /** The largest checkpoint that enough witnesses cosigned. */
@@ -102,8 +135,9 @@ function witnessedBy(signed: readonly Signed[], policy: Policy | undefined): Cov
   for (const each of signed) {
     notes.set(each.checkpoint, [...(notes.get(each.checkpoint) ?? []), each]);
   }
-  const enough = [...notes.values()].filter((note) =>
-    policy === undefined ? !note.every(isByLog) : isAccepted(policy, note),
+  // A policy may ask for no witness: then it accepts what nobody has witnessed.
+  const enough = [...notes.values()].filter(
+    (note) => !note.every(isByLog) && (policy === undefined || isAccepted(policy, note)),
   );
   const [largest] = enough.toSorted(([a], [b]) => (a && b ? bySize(a, b) : 0));
   if (largest === undefined) return [];

@@ -6,7 +6,7 @@
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { fromHex } from '../evidence/hex.ts';
-import { encodeCheckpoint, type Policy } from '../evidence/index.ts';
+import { encodeCheckpoint, type Policy, type VerifierKey } from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type Fault, type Verdict } from '../transcript/index.ts';
@@ -34,17 +34,22 @@ export interface Knowledge extends AnchorKnowledge {
   readonly required?: readonly Level[] | undefined;
   /** What catalogues say of a file; undefined to read none. */
   readonly listed?: LookUp | undefined;
+  /** Which of the keys are the user's own; undefined not to tell them apart. */
+  readonly own?: readonly VerifierKey[] | undefined;
 }
 
 /** A verdict with the evidence in it. */
 export interface Examined extends Omit<Verdict, 'fault'> {
-  readonly fault?: Omit<Fault, 'reason'> & { readonly reason: Fault['reason'] | EvidenceReason };
+  readonly fault?: Omit<Fault, 'reason'> & {
+    readonly reason: Fault['reason'] | EvidenceReason;
+    readonly torn?: true;
+  };
   /** What checkpoints call the log: it is made of its first record's hash. */
   readonly origin?: string;
   /** The Merkle root of the records that hold, 64 hex digits. */
   readonly root?: string;
   readonly coverage: readonly Covered[];
-  /** Whether this size is remembered from now on. */
+  /** Whether memory has all of these records, from before or from now on. */
   readonly remembered: boolean;
   /** What is worth knowing and no fault. */
   readonly notices: readonly string[];
@@ -109,18 +114,20 @@ export class Examination {
     const identity = verdict.count === 0 ? null : this.#before.identity;
     const signatures = await checkSignatures(stored ?? NO_FILE, this.#knowledge.keys);
     const isSound = chainFault === undefined || YIELDING.has(chainFault.reason);
-    const found = isSound ? this.#compared(identity, signatures) : undefined;
-    const { policy, required, memory } = this.#knowledge;
+    const found = isSound ? this.#compared(identity, signatures, chainFault) : undefined;
+    const { policy, required, memory, own } = this.#knowledge;
     const { anchors } = elsewhere;
     const { heads: known, elsewhere: copies } = this.#bearing;
-    const evidence = { signatures, known, anchors, policy };
+    const evidence = { signatures, known, anchors, policy, own };
     const coverage = coverageOf(this.#roots, evidence);
-    const lacking = uncovered(required, coverage, signatures, verdict.count);
+    const { unknown } = signatures;
+    const lacking = uncovered(required, coverage, { unknown, policy, count: verdict.count });
     const fault = found ?? chainFault ?? lacking;
     const sound = isSound && found === undefined ? identity : null;
     const seen = { memory, elsewhere: copies, size: verdict.count };
     this.#notices.push(...noticesOf(this.#before, { ...signatures, identity: sound, ...seen }));
-    const remembered = this.#isTrusted(fault) && (await this.#remember(identity, verdict));
+    const isNew = await this.#remember(identity, verdict, fault);
+    const remembered = isNew || isRemembered(coverage, verdict.count);
     const origin =
       identity === null ? {} : { origin: originOf(identity.id), root: this.#roots.root };
     const examined = { ...origin, coverage, remembered, notices: this.#notices };
@@ -149,13 +156,18 @@ export class Examination {
     return { seq: 0, reason: 'diverged', detail };
   }
 
-  #compared(identity: LogIdentity | null, { fault }: Signatures): EvidenceFault | undefined {
+  #compared(
+    identity: LogIdentity | null,
+    { fault }: Signatures,
+    chainFault: Fault | undefined,
+  ): EvidenceFault | undefined {
     if (fault !== undefined) return fault;
     const { path, stored, listed, found } = this.#before;
     const { anchors } = found;
     const id = identity?.id ?? null;
     const { heads: known } = this.#bearing;
-    return compare(this.#roots, { path, id, stored, listed, anchors, known });
+    const isTorn = chainFault?.reason === 'torn_tail';
+    return compare(this.#roots, { path, id, stored, listed, anchors, known, isTorn });
   }
 
   /** A log that isn't what it must be could be a forged one: what it should have been would then be called wrong. */
@@ -168,9 +180,14 @@ export class Examination {
     return reason === 'not_sealed' || reason === 'torn_tail';
   }
 
-  async #remember(identity: LogIdentity | null, { count, sealed }: Verdict): Promise<boolean> {
+  async #remember(
+    identity: LogIdentity | null,
+    { count, sealed }: Verdict,
+    fault: Examined['fault'] | EvidenceFault,
+  ): Promise<boolean> {
     const { memory } = this.#knowledge;
     const { path } = this.#before;
+    if (!this.#isTrusted(fault)) return false;
     if (memory === undefined || path === undefined || identity?.unique !== true) return false;
     const known = headAt(this.#bearing.heads, path);
     try {
@@ -192,6 +209,10 @@ export class Examination {
 interface Before extends Around {
   readonly identity: LogIdentity | null;
   readonly found: Anchors;
+}
+
+function isRemembered(coverage: readonly Covered[], count: number): boolean {
+  return coverage.some(({ by, records }) => by === 'remembered' && records >= count);
 }
 
 /** What is known of the log; of a file that holds none any more, what is known of its path. */

@@ -116,7 +116,7 @@ function forgotten({ size, time, by }: KnownHead): EvidenceFault {
   return {
     seq: 0,
     reason: 'missing',
-    detail: `a log of ${size} records was ${who} here at ${time}`,
+    detail: `by this machine's memory of heads, a log of ${size} records was ${who} here at ${time}`,
   };
 }
 

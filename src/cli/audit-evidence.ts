@@ -6,7 +6,7 @@
  */
 import { statSync } from 'node:fs';
 import { type EvidenceFault } from '../attest/compare.ts';
-import { type Covered, type Level } from '../attest/coverage.ts';
+import { rememberedAs, type Covered, type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
 import { headAt, type HeadMemory, type KnownHead } from '../attest/head-memory.ts';
 import { originOf } from '../attest/log-identity.ts';
@@ -93,8 +93,7 @@ async function remembered(
     remembered: problems.length === 0,
   };
   if (known === undefined) return examined;
-  const { size: records, time: since } = known;
-  return { ...examined, coverage: [{ by: 'remembered', records, since }] };
+  return { ...examined, coverage: [rememberedAs(known)] };
 }
 
 /** A chain that is broken before its end says so itself. */
@@ -125,12 +124,15 @@ function faulty(verdict: AuditVerdict, fault: AuditEvidenceFault): ExaminedAudit
 
 async function compared(
   path: string,
-  { count, head }: AuditVerdict,
+  { count, head, fault }: AuditVerdict,
   { size, root, time }: KnownHead,
 ): Promise<AuditEvidenceFault | undefined> {
-  const was = `it had ${size} entries when it was read at ${time}`;
+  const was = `by this machine's memory of heads it had ${size} entries when it was read here at ${time}`;
   if (size > count) {
-    return { entry: count + 1, reason: 'rolled_back', detail: `${was}, and it has ${count}` };
+    const isTorn = fault?.reason === 'torn_tail' && size === count + 1;
+    const torn = isTorn ? ': its last line is cut or has no newline, and was whole before' : '';
+    const detail = `${was}, and it has ${count}${torn}`;
+    return { entry: count + 1, reason: 'rolled_back', detail };
   }
   // The chain holds, so one digest stands for all entries before it.
   const digest = size === count ? head : await digestOf(path, size);

@@ -10,7 +10,7 @@ import { type EvidenceReason } from '../attest/compare.ts';
 import { type AuditEvidenceFault } from './audit-places.ts';
 import { EVIDENCE_MEANINGS } from './evidence-words.ts';
 import { type Style } from './io.ts';
-import { count, cut, number, oneLine } from './words.ts';
+import { count, cut, datesInWords, momentWords, number, oneLine } from './words.ts';
 
 /** `audit log, 4 entries (3 steps, 1 failed; 1 episode), closed`, and below it all digits of the head. */
 export function auditStanding(verdict: Omit<AuditVerdict, 'fault'>, style: Style): string {
@@ -42,7 +42,7 @@ export function auditFault({ count: entries, detail, fault }: AnyAudit): string 
     AT_THE_END.has(reason) || entries === 0
       ? ''
       : ` ${before}${reason === 'torn_tail' ? '' : '; what comes after it was not looked at'}.`;
-  return `audit log, ${oneLine(said)}${wanted}\n       ${MEANINGS[reason]}${place}`;
+  return `audit log, ${datesInWords(oneLine(said))}${wanted}\n       ${MEANINGS[reason]}${place}`;
 }
 
 /** Unless all is asked for, so much of a text is shown. */
@@ -65,7 +65,7 @@ export function entryLine(entry: AuditEntry, { goal, full, style }: EntryView): 
       ? `${short(action)}: ${short(outcome)}${style('quiet', `  [screen ${screen}]`)}`
       : style('strong', `episode ended, ${short(outcome)}`);
   const aim = entry.goal === goal ? '' : style('quiet', `  (goal: ${short(entry.goal)})`);
-  return `#${number(index + 1)}  ${style('quiet', at)}  ${state}  ${what}${aim}`;
+  return `#${number(index + 1)}  ${style('quiet', momentWords(at))}  ${state}  ${what}${aim}`;
 }
 
 export function entryCount(n: number): string {

@@ -11,10 +11,11 @@ import { type VerifierKey } from '../evidence/index.ts';
 import { pieces } from '../store/pieces.ts';
 import { codeOf } from '../store/store-errors.ts';
 import { canonicalJson } from '../transcript/index.ts';
-import { keyName, line, wrapped } from './evidence-words.ts';
+import { keyName, line } from './evidence-words.ts';
+import { fitted, wrapped } from './fit.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { knowledgeOf, trustedKey } from './knowledge.ts';
-import { recordLines } from './show-record.ts';
+import { withheldLines } from './show-committed.ts';
 import { accessProblem } from './verdict.ts';
 import { count, harmlessJson, number, oneLine } from './words.ts';
 
@@ -25,10 +26,11 @@ interface Flags {
 }
 
 const HELP = `
-Neither the transcript nor a network is needed. Your own key is known; --key gives that
-of somebody else, whom you have to know from elsewhere.
+Neither the transcript nor a network is needed. Your own key is known; --key
+gives that of somebody else, whom you have to know from elsewhere.
 
-Exit status: 0 it holds, 1 it doesn't, or no known key signed it, 2 it can't be read.
+Exit status: 0 it holds, 1 it doesn't, or no known key signed it, 2 it can't
+be read.
 
 Examples:
   hashtape check today.jsonl.3.tlog-proof
@@ -98,17 +100,17 @@ function inWords(
   if (record === undefined) {
     const { reason, detail } = fault ?? { reason: 'bad_proof', detail: '' };
     const words = `${style('bad', 'FAULT')}  ${name}  ${reason}: ${oneLine(detail)}`;
-    return [words, ...keys, wrapped(MEANINGS[reason])];
+    return [fitted(words, io.out), ...keys, wrapped(MEANINGS[reason])];
   }
   const { seq } = record;
   const place = `record ${number(seq)} of log ${oneLine(origin)}, with ${count(size, 'record')}`;
   return [
-    `${style('good', 'ok')}     ${name}  ${place}`,
+    fitted(`${style('good', 'ok')}     ${name}  ${place}`, io.out),
     ...keys,
     '',
-    ...recordLines(record, { full, style }),
+    ...withheldLines(record, { full, style }),
     '',
-    style('quiet', [SHOWN, NOT_SHOWN].map(wrapped).join('\n')),
+    style('quiet', [SHOWN, NOT_SHOWN].map((text) => wrapped(text)).join('\n')),
   ];
 }
 

@@ -12,7 +12,7 @@ import { cosign } from '../attest/witness-client.ts';
 import { toHex } from '../evidence/hex.ts';
 import { parseCheckpoint, type Note, type Policy } from '../evidence/index.ts';
 import { type Io } from './io.ts';
-import { oneLine } from './words.ts';
+import { oneLine, timeWords } from './words.ts';
 
 /** Who is asked. */
 export interface Elsewhere {
@@ -48,7 +48,7 @@ async function stamp(
   const { size, root } = parseCheckpoint(text);
   const response = Buffer.from(found.response).toString('base64');
   await noteAnchor(path, { kind: 'timestamp', size, root: toHex(root), response });
-  const time = new Date(found.time * 1000).toISOString();
+  const time = timeWords(new Date(found.time * 1000).toISOString());
   io.out.line(`  stamped ${time} by ${oneLine(found.authority)}`);
   return true;
 }

@@ -16,12 +16,19 @@ import { openKeyring } from '../attest/key-file.ts';
 import { placesIn } from '../attest/places.ts';
 import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { nodeEd25519 } from '../evidence/ed25519-node.ts';
-import { encodeNote, signNote, type Note, type SignerKey } from '../evidence/index.ts';
+import {
+  encodeNote,
+  encodeVerifierKey,
+  signNote,
+  type Note,
+  type SignerKey,
+} from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
 import { codeOf } from '../store/store-errors.ts';
 import { createVerifier } from '../transcript/index.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { askOthers, type Elsewhere } from './checkpoint-others.ts';
+import { keyName } from './evidence-words.ts';
 import { certificatesIn, knowledgeOf, policyIn } from './knowledge.ts';
 import { ownFiles } from './keeping.ts';
 import { AUDIT_LOG, faultWords, judge, plainly } from './verdict.ts';
@@ -34,19 +41,21 @@ interface Flags extends Elsewhere {
 }
 
 const HELP = `
-A checkpoint is a signed statement: this log had this size and this Merkle root. Runs
-make their own; this is for transcripts that have none, and for taking one elsewhere:
+A checkpoint is a signed statement: this log had this size and this Merkle
+root. Runs make their own; this is for transcripts that have none, and for
+taking one elsewhere:
 
-  --git         a git note on the current commit (refs/notes/hashtape); pushed, it is
-                out of reach: git push origin refs/notes/hashtape
+  --git         a git note on the current commit (refs/notes/hashtape); pushed,
+                it is out of reach: git push origin refs/notes/hashtape
   --copy FILE   add it to a file in another place
-  --tsa URL     a timestamp by an authority (RFC 3161), checked by --tsa-roots FILE
+  --tsa URL     a timestamp by an authority (RFC 3161), checked by
+                --tsa-roots FILE
   --policy FILE cosignatures by the witnesses in a policy (C2SP tlog-policy)
 
 What is anchored is checked by every later \`hashtape verify\`.
 
-Exit status: 0 all was done, 1 somebody who was asked refused or was not reached, 2 the
-transcript can't be stated.
+Exit status: 0 all was done, 1 somebody who was asked refused or was not
+reached, 2 the transcript can't be stated.
 `;
 
 /** Declares the command. */
@@ -76,7 +85,7 @@ async function checkpoint(file: string, flags: Flags, io: Io): Promise<ExitStatu
   const { path, note } = await stated(file, signer, io);
   const [, size = ''] = note.text.split('\n');
   io.out.line(
-    `${oneLine(file)}  checkpoint of ${size} records, by ${oneLine(signer.verifier.name)}`,
+    `${oneLine(file)}  checkpoint of ${size} records, by ${oneLine(keyName(encodeVerifierKey(signer.verifier)))}`,
   );
   if (flags.git === true) await toGit(path, note, io);
   for (const copy of flags.copy) await toFile(path, copy, note, io);

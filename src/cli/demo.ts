@@ -31,9 +31,10 @@ import {
 import { type Io } from './io.ts';
 
 const HELP = `
-It runs small tasks with a scripted model, verifies what they recorded, runs and
-replays them byte for byte, damages a copy and names the record that was damaged. Its
-transcripts stay in a folder that it names. It exits 0 only if every claim held.
+It runs small tasks with a scripted model, verifies what they recorded, runs
+and replays them byte for byte, damages a copy and names the record that was
+damaged. Its transcripts stay in a folder that it names. It exits 0 only if
+every claim held.
 `;
 
 /** Declares the command. */
@@ -285,7 +286,7 @@ function nextSteps(folder: string): string {
 Next:
   npx hashtape show ${join(folder, 'recover.jsonl')}
   npx hashtape diff ${join(folder, 'answer.jsonl')} ${join(folder, 'recover.jsonl')}
-  npx hashtape verify ${folder}   (tampered.jsonl is the damaged copy)
+  npx hashtape verify ${folder}   (exit 1: tampered.jsonl and attested.jsonl are the two that were damaged)
   npx hashtape run --model openai:NAME --with fs "Summarise the files here"   (OPENAI_API_KEY, or a local Ollama)
 
 What the chain shows: the records that are there were not edited, reordered or cut in the middle.

@@ -5,6 +5,7 @@
  */
 import { type ComparedRun, type Parted, type RunDiff, type RunStep } from '../index.ts';
 import { differenceText } from '../run/differences.ts';
+import { cells } from './fit.ts';
 import { type Output } from './io.ts';
 import { stopWords } from './report.ts';
 import { count, cut, number, oneLine } from './words.ts';
@@ -151,17 +152,6 @@ function sides(
   return [...title, ...rows].map(([one, other]) =>
     `${one}${' '.repeat(width - cells(one))}${style('quiet', BETWEEN)}${other}`.trimEnd(),
   );
-}
-
-/** Wide characters of East Asia and pictures take two places on a terminal, marks none. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-const NONE = /[\p{M}\u200c\u200d]/u;
-
-function cells(text: string): number {
-  let sum = 0;
-  for (const character of text) sum += NONE.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
-  return sum;
 }
 
 /** A line in lines of at most `width` places; those after the first are indented like it, and a little more. */

@@ -14,13 +14,13 @@ import { faultWords } from './verdict.ts';
 import { harmlessJson, oneLine } from './words.ts';
 
 const HELP = `
-Runs are compared by what was done, not by hashes: task, configuration, and then record
-by record. Times, ids and the spelling of arguments make no difference; what was paid
-is named only where the runs did the same. Resumes and repairs are about the process,
-and are not compared.
+Runs are compared by what was done, not by hashes: task, configuration, and
+then record by record. Times, ids and the spelling of arguments make no
+difference; what was paid is named only where the runs did the same. Resumes
+and repairs are about the process, and are not compared.
 
-Exit status: 0 the same, 1 they part, 2 they could not be compared (unreadable, no run
-of hashtape's, or damaged before a difference was found).
+Exit status: 0 the same, 1 they part, 2 they could not be compared
+(unreadable, no run of hashtape's, or damaged before a difference was found).
 `;
 
 /** Declares the command. */

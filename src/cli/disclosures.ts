@@ -5,7 +5,11 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type Disclosed, type OpenFault, type Revealer } from '../evidence/revealer.ts';
+import {
+  type Disclosed,
+  type OpenFault as WrongLine,
+  type Revealer,
+} from '../evidence/revealer.ts';
 import { revealerFor } from '../store/disclosure-file.ts';
 import { readRecords, StoreError } from '../store/index.ts';
 import { type Reason } from '../transcript/index.ts';
@@ -15,12 +19,38 @@ import { count, number, problemOf } from './words.ts';
 
 /** What was found of a transcript's disclosures. */
 export interface Disclosures {
-  /** The first says how many there are. */
+  /** How many there are. */
   readonly lines: readonly string[];
+  /** What is wrong with them, or why they couldn't be read. */
+  readonly faults: readonly string[];
   /** 0: what is there is right; 1: something is not; 2: they couldn't be read. */
   readonly status: ExitStatus;
   /** Undefined if they couldn't be read. */
   readonly found?: Disclosed;
+  /** Why they couldn't be read. */
+  readonly problem?: string;
+}
+
+/** What is wrong beside a transcript that itself holds. */
+export interface OpenFault {
+  readonly reason: 'bad_disclosure' | 'unreadable';
+  /** The file of disclosures, and the first line of it that is wrong. */
+  readonly file: string;
+  readonly line?: number;
+  readonly detail: string;
+}
+
+/** The first fault of a transcript's disclosures. */
+export function openFault(
+  transcript: string,
+  opened: Disclosures | undefined,
+): OpenFault | undefined {
+  const file = `${transcript}.open`;
+  const { found, problem } = opened ?? {};
+  if (problem !== undefined) return { reason: 'unreadable', file, detail: problem };
+  const [first] = found?.faults ?? [];
+  if (first === undefined) return undefined;
+  return { reason: 'bad_disclosure', file, line: first.line, detail: first.problem };
 }
 
 /**
@@ -53,7 +83,9 @@ export async function disclosuresOf(
 /** Why disclosures couldn't be read. */
 export function unreadable(error: unknown): Disclosures {
   if (!(error instanceof StoreError) && !(error instanceof SyntaxError)) throw error;
-  return { lines: [`the disclosures were not compared: ${problemOf(error)}`], status: 2 };
+  const problem = problemOf(error);
+  const faults = [`the disclosures were not compared: ${problem}`];
+  return { lines: [], faults, status: 2, problem };
 }
 
 /** What a revealer found that has read all records; undefined if there was nothing to find. */
@@ -66,16 +98,19 @@ export function told(revealer: Revealer, sealed: boolean): Disclosures | undefin
   const lines = [
     `${of} ${disclosed === 1 ? 'is' : 'are'} disclosed${rest}`,
     ...(unused === 0 ? [] : [unusedWords(unused)]),
-    ...faults.slice(0, MAX_FAULTS).map(faultWords),
-    ...(faults.length > MAX_FAULTS ? [`and ${number(faults.length - MAX_FAULTS)} more`] : []),
   ];
-  return { lines, status: faults.length === 0 ? 0 : 1, found };
+  const more = faults.length - MAX_FAULTS;
+  const wrong = [
+    ...faults.slice(0, MAX_FAULTS).map(faultWords),
+    ...(more > 0 ? [`and ${number(more)} more`] : []),
+  ];
+  return { lines, faults: wrong, status: faults.length === 0 ? 0 : 1, found };
 }
 
 /** So many are told one by one: a damaged file may have as many as lines. */
 const MAX_FAULTS = 20;
 
-function faultWords({ line, problem }: OpenFault): string {
+function faultWords({ line, problem }: WrongLine): string {
   return `line ${line} of its disclosures is wrong: ${problem}`;
 }
 
@@ -85,11 +120,25 @@ function unusedWords(unused: number): string {
     : `${number(unused)} disclosures are not used: the records that they name are not there, as after a crash or a cut`;
 }
 
-/** Lines below a verdict. */
-export function disclosureWords(opened: Disclosures | undefined, style: Style): string {
+/** Lines below a verdict. @param isTold whether the first fault is the verdict. */
+export function disclosureWords(
+  opened: Disclosures | undefined,
+  isTold: boolean,
+  style: Style,
+): string {
   if (opened === undefined) return '';
-  const look = opened.status === 0 ? 'quiet' : 'bad';
-  return opened.lines.map((line) => `\n       ${style(look, line)}`).join('');
+  const { lines, faults } = opened;
+  return [
+    ...lines.map((line) => style('quiet', line)),
+    ...faults.slice(isTold ? 1 : 0).map((line) => style('bad', line)),
+  ]
+    .map((line) => `\n       ${line}`)
+    .join('');
+}
+
+/** What a verdict and the disclosures come to. Where the transcript doesn't hold, that is what was found. */
+export function statusWith(isGood: boolean, opened: Disclosures | undefined): ExitStatus {
+  return isGood ? (opened?.status ?? 0) : 1;
 }
 
 /** Faults of files whose records all hold. */

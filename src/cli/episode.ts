@@ -47,22 +47,26 @@ interface Flags extends Omit<LiveFlags, 'tools' | 'with' | 'root' | 'sentinel' |
 }
 
 const HELP = `
-The page is opened in Chromium (a package of its own: npm install playwright-core, and a
-Chromium, as Debian's package chromium or CHROMIUM_PATH=/path/to/it). The model is shown
-what is on it and acts by clicking, typing, selecting, scrolling, waiting and navigating
-within the allowed origins. That it says "done" is a claim: --check-text or --check
-decides, after a fresh look, whether the goal is reached. With neither, nothing is verified.
+The page is opened in Chromium (a package of its own: npm install
+playwright-core, and a Chromium, as Debian's package chromium or
+CHROMIUM_PATH=/path/to/it). The model is shown what is on it and acts by
+clicking, typing, selecting, scrolling, waiting and navigating within the
+allowed origins. That it says "done" is a claim: --check-text or --check
+decides, after a fresh look, whether the goal is reached. With neither,
+nothing is verified.
 
-A first look is the first step. The transcript, the audit log and a picture of the last
-screen are kept beside each other, and named at the end.
+A first look is the first step. The transcript, the audit log and a picture of
+the last screen are kept beside each other, and named at the end.
 
-Exit status: 0 verified; 1 anything else came of it; 2 it could not be started.
+Exit status: 0 verified; 1 anything else came of it; 2 it could not be
+started.
 
 Examples:
   hashtape episode "Put milk on the list" --url http://localhost:8080/ \\
     --model openai:gpt-5-mini --check-text "milk"
-  hashtape episode "Log in as ada" --url https://example.test/login --secret PASSWORD \\
-    --model anthropic:claude-sonnet-5-5 --check "curl -s localhost:8080/log | grep -q ada"
+  hashtape episode "Log in as ada" --url https://example.test/login \\
+    --secret PASSWORD --model anthropic:claude-sonnet-5-5 \\
+    --check "curl -s localhost:8080/log | grep -q ada"
 `;
 
 /** Declares the command. */

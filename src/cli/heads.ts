@@ -14,18 +14,18 @@ import { readKeyring } from '../attest/key-file.ts';
 import { originOf } from '../attest/log-identity.ts';
 import { placesIn } from '../attest/places.ts';
 import { entryCount } from './audit-words.ts';
-import { timeWords } from './evidence-words.ts';
 import { CommandError, type Io } from './io.ts';
-import { count, harmlessJson, oneLine, problemOf } from './words.ts';
+import { count, harmlessJson, oneLine, problemOf, timeWords } from './words.ts';
 
 const HELP = `
-Whenever a run is written, or a transcript verified, its size and Merkle root are
-remembered, as ssh remembers hosts. A transcript that is smaller than it was, or
-another than it was, is a fault from then on.
+Whenever a run is written, or a transcript verified, its size and Merkle root
+are remembered, as ssh remembers hosts. A transcript that is smaller than it
+was, or another than it was, is a fault from then on.
 
-\`forget\` is for what you did yourself: you removed a transcript, replaced it, or want
-to go on with an older copy. It also takes the file off its folder's catalogue. What
-you moved is remembered where it is now, once \`hashtape verify\` has seen it there.
+\`forget\` is for what you did yourself: you removed a transcript, replaced it,
+or want to go on with an older copy. It also takes the file off its folder's
+catalogue. What you moved is remembered where it is now, once \`hashtape
+verify\` has seen it there.
 
 Examples:
   hashtape heads

@@ -19,12 +19,26 @@ import { originOf } from '../attest/log-identity.ts';
 import { createAttested, openAttested } from '../attest/open.ts';
 import { placesIn } from '../attest/places.ts';
 import { createAuditVerifier } from '../computer/audit-verify.ts';
-import { type SignerKey } from '../evidence/index.ts';
+import { encodeVerifierKey, type SignerKey } from '../evidence/index.ts';
 import { type OpenOptions, type TranscriptStore } from '../store/index.ts';
 import { examineAudit } from './audit-evidence.ts';
+import { keyName } from './evidence-words.ts';
 import { type Io } from './io.ts';
 import { judge, plainly } from './verdict.ts';
 import { oneLine, problemOf } from './words.ts';
+
+/** What would tell the log of a run from any other. */
+export interface RunEvidence {
+  /** What checkpoints call it. */
+  readonly origin: string;
+  /** How many records it has. */
+  readonly size: number;
+  /** Their head and their Merkle root, 64 hex digits each. */
+  readonly head: string;
+  readonly root: string;
+  /** The key that signed all of them; null if none did. */
+  readonly signed: string | null;
+}
 
 /** The evidence of one run. What can't be kept is said, and the run goes on. */
 export class Keeping {
@@ -78,19 +92,28 @@ export class Keeping {
     await examineAudit(file, verdict, { keys: [], memory: this.#attesting.memory });
   }
 
-  /** Says, once the transcript is closed, what would tell this log from any other. */
-  report(): void {
+  /** What would tell this log from any other, once the transcript is closed; undefined if it holds nothing. */
+  get evidence(): RunEvidence | undefined {
     const last = this.#last;
-    if (last === undefined) return;
-    const { identity, size, head } = last;
+    if (last === undefined) return undefined;
+    const { identity, size, head, root } = last;
     const { signer } = this.#attesting;
     const isSigned = signer !== undefined && this.#store?.signed === size;
-    const by = isSigned ? `signed by ${oneLine(signer.verifier.name)}` : 'unsigned';
+    const key = isSigned ? encodeVerifierKey(signer.verifier) : null;
+    return { origin: originOf(identity.id), size, head, root, signed: key };
+  }
+
+  /** Says that. */
+  report(): void {
+    const { evidence } = this;
+    if (evidence === undefined) return;
+    const { origin, size, head, signed } = evidence;
+    const by = signed === null ? 'unsigned' : `signed by ${oneLine(keyName(signed))}`;
     const { err, env } = this.#io;
     // A terminal's scrollback or a job's log is a copy that no later edit of the file reaches: verify --count --head.
-    err.line(`${err.style('quiet', 'evidence ')} ${originOf(identity.id)} ${size} ${head} ${by}`);
+    err.line(`${err.style('quiet', 'evidence ')} ${origin} ${size} ${head} ${by}`);
     const summary = env['GITHUB_STEP_SUMMARY'] ?? '';
-    if (summary !== '') this.#summarise(summary, last, by);
+    if (summary !== '') this.#summarise(summary, evidence);
   }
 
   #note(state: AttestedState): Promise<void> {
@@ -112,18 +135,15 @@ export class Keeping {
   }
 
   /** https://docs.github.com/actions: what is appended to this file is shown with the job. */
-  #summarise(
-    summary: string,
-    { identity, path, size, head, root }: AttestedState,
-    by: string,
-  ): void {
+  #summarise(summary: string, { origin, size, head, root, signed }: RunEvidence): void {
     const rows = [
-      ['transcript', path],
-      ['log', originOf(identity.id)],
+      ['transcript', this.#last?.path],
+      ['log', origin],
       ['records', String(size)],
       ['head', head],
       ['Merkle root', root],
-      ['key', by],
+      // The whole key: whoever has no more than this summary can verify a signature by it.
+      ['signed by', signed ?? 'nobody'],
     ];
     const table = rows
       .map(([name = '', value = '']) => `| ${name} | <code>${cell(value)}</code> |`)

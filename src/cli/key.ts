@@ -11,15 +11,18 @@ import { CommandError, type Io } from './io.ts';
 import { oneLine } from './words.ts';
 
 const HELP = `
-The first run makes a key. It signs checkpoints: statements that a log had this size
-and this Merkle root. Its secret is one file, which nobody else may read; what
-\`show\` prints is public, and whoever verifies your transcripts elsewhere gives it:
+The first run makes a key. It signs checkpoints: statements that a log had
+this size and this Merkle root. Its secret is one file, which nobody else may
+read; what \`show\` prints is public, and whoever verifies your transcripts
+elsewhere gives it:
 
   hashtape verify FILE --key VKEY
 
-\`rotate\` replaces the key. The old one signs that, its secret is deleted, and what it
-signed before still counts, also what somebody who has its secret signs now. If it is
-known to others, move the folder of the key away: then only a new key is yours.
+\`rotate\` replaces the key. The old one signs that, its secret is deleted, and
+what it signed before still counts, also what somebody who has its secret
+signs now. Who verifies your earlier runs elsewhere needs the earlier keys
+too: \`show\` prints them as \`before:\`. If a key is known to others, move the
+folder of the key away: then only a new key is yours.
 `;
 
 /** Declares the command. */
@@ -79,5 +82,8 @@ async function make(config: string, name: string | undefined, io: Io): Promise<v
 async function rotate(config: string, name: string | undefined, io: Io): Promise<void> {
   await rotateKey(config, name);
   await show(config, io);
-  io.err.line(`that the old key signed this is in ${oneLine(rotationsPath(config))}`);
+  io.err.line(`the old key signed this change: ${oneLine(rotationsPath(config))}`);
+  io.err.line(
+    'whoever verifies your earlier runs elsewhere needs the keys before too: --key VKEY for each',
+  );
 }

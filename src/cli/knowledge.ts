@@ -60,9 +60,11 @@ export async function knowledgeOf(
   const { config, state } = placesIn(io.env);
   const named = policy === undefined ? [] : policyKeys(policy);
   const keys = new Map([...key, ...named].map((each) => [`${each.name}+${each.keyId}`, each]));
+  const own: VerifierKey[] = [];
   try {
     const ring = await readKeyring(config);
-    for (const each of ring?.known ?? []) keys.set(`${each.name}+${each.keyId}`, each);
+    own.push(...(ring?.known ?? []));
+    for (const each of own) keys.set(`${each.name}+${each.keyId}`, each);
   } catch (error) {
     io.err.line(`your own signatures are not known: ${problemOf(error)}`);
   }
@@ -71,6 +73,7 @@ export async function knowledgeOf(
   const check = (catalog: string): Promise<string | null> => wrongWith(catalog, known);
   return {
     ...known,
+    own,
     required,
     policy,
     listed: lookUp({ others: catalogs, check }),

@@ -87,7 +87,8 @@ export async function carryLive(
 ): Promise<ExitStatus> {
   const { err, out } = io;
   const outcome = await watchLive(flags, budget, io, carry);
-  if (flags.json === true) out.line(harmlessJson(JSON.stringify(outcome)));
+  const { evidence } = keeping;
+  if (flags.json === true) out.line(harmlessJson(JSON.stringify({ ...outcome, evidence })));
   err.line(report(outcome, flags.check !== undefined, err.style));
   keeping.report();
   // 0 only if the model ended the run by itself, and no check says otherwise.

@@ -10,7 +10,7 @@ import { Console } from 'node:console';
 import { readFileSync, writeSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { CommandError, isTheWorld, KILLED, Output, type Io } from './io.ts';
-import { harmless, problemOf } from './words.ts';
+import { datesInWords, harmless, oneLine, problemOf } from './words.ts';
 
 /** A subcommand's own file: declares arguments, options and what to do; `exit` takes the status. */
 interface CommandModule {
@@ -117,10 +117,19 @@ function createProgram(): Command {
       writeOut: (text) => io.out.write(text),
       writeErr: (text) => io.err.write(text),
       outputError: (text, write) => {
-        const message = harmless(text).replace(/^error: /, 'hashtape: ');
+        const message = unknownWords(text) ?? harmless(text).replace(/^error: /, 'hashtape: ');
         write(message.replace(/too many .*'run'.*/, '$& Put the task in quotes.'));
       },
     });
+}
+
+/** A command that isn't there is taken for an argument of the one that is meant where none is named. */
+function unknownWords(text: string): string | undefined {
+  const [, used = ''] = /^error: too many arguments for '(\w+)'/.exec(text) ?? [];
+  const [name = '', ...more] = process.argv.slice(2);
+  const unknown = more.find((argument) => !argument.startsWith('-'));
+  if (used === '' || used === name || unknown === undefined || unknown === used) return undefined;
+  return `hashtape: ${name}: unknown command '${oneLine(unknown)}'\n`;
 }
 
 function version(): string {
@@ -144,6 +153,6 @@ function failed(error: unknown): number {
       : isTheWorld(error)
         ? problemOf(error)
         : `unexpected: ${problemOf(error)}. This is a fault of hashtape; please report it`;
-  io.err.line(`hashtape: ${message}`);
+  io.err.line(`hashtape: ${datesInWords(message)}`);
   return 2;
 }

@@ -18,9 +18,9 @@ import { wholeNumber } from './options.ts';
 import { count, oneLine, problemOf } from './words.ts';
 
 const HELP = `
-The proof holds the record itself, its path in the log's Merkle tree, and the newest
-signed checkpoint beside the transcript. It tells nothing of other records but
-hashes. The form is C2SP tlog-proof.
+The proof holds the record itself, its path in the log's Merkle tree, and the
+newest signed checkpoint beside the transcript. It tells nothing of other
+records but hashes. The form is C2SP tlog-proof.
 
 Exit status: 0 the proof is written, 2 it can't be made.
 

@@ -28,18 +28,19 @@ interface Flags {
 }
 
 const HELP = `
-The loop is carried again with the recorded replies and answers: every decision, budget,
-note and total is worked out anew, and every record must come out as the same bytes. No
-model is asked and no tool is run, unless --live-tools is given: then the tools of
---tools and --with are really run on the recorded calls, WITH ALL THEIR EFFECTS, and the
-answers that changed are listed. Without it, their definitions are compared.
+The loop is carried again with the recorded replies and answers: every
+decision, budget, note and total is worked out anew, and every record must
+come out as the same bytes. No model is asked and no tool is run, unless
+--live-tools is given: then the tools of --tools and --with are really run on
+the recorded calls, WITH ALL THEIR EFFECTS, and the answers that changed are
+listed. Without it, their definitions are compared.
 
-A folder stands for its *.jsonl files, at any depth. A run that has not ended is
-replayed as far as it goes.
+A folder stands for its *.jsonl files, at any depth. A run that has not ended
+is replayed as far as it goes.
 
-Exit status: 2 if any file could not be graded (missing, unreadable, not the record of a
-run of hashtape, values withheld), else 1 if any has a fault, came out otherwise or has
-an answer that changed, else 0.
+Exit status: 2 if any file could not be graded (missing, unreadable, not the
+record of a run of hashtape, values withheld), else 1 if any has a fault, came
+out otherwise or has an answer that changed, else 0.
 
 Examples:
   hashtape replay runs/today.jsonl

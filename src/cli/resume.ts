@@ -24,20 +24,22 @@ interface Flags extends LiveFlags {
 }
 
 const HELP = `
-The record holds the task, the model's name and price, the budgets, --system, --sentinel
-and --stop-on-stall: what is not given is as it was, and budgets go on from what was
-spent. It can't hold tools, a check or a script: give --tools, --with, --root, --ask,
---check and --model scripted:FILE as they were given to \`hashtape run\`.
+The record holds the task, the model's name and price, the budgets, --system,
+--sentinel and --stop-on-stall: what is not given is as it was, and budgets go
+on from what was spent. It can't hold tools, a check or a script: give
+--tools, --with, --root, --ask, --check and --model scripted:FILE as they were
+given to \`hashtape run\`.
 
-What differs from the record is an error that says how; --allow PART lets it differ, as
-in \`--max-steps 100 --allow budget\`, and the record says so.
+What differs from the record is an error that says how; --allow PART lets it
+differ, as in \`--max-steps 100 --allow budget\`, and the record says so.
 
-An unfinished last line, as a crash leaves it, is set aside in a file beside the
-transcript. A call that may have been under way when the run was cut off is run again
-only if its tool is readOnly or idempotent; the report names every such call.
+An unfinished last line, as a crash leaves it, is set aside in a file beside
+the transcript. A call that may have been under way when the run was cut off
+is run again only if its tool is readOnly or idempotent; the report names
+every such call.
 
-Exit status: as for \`hashtape run\`; 2 if it could not be gone on with, and then the
-file is as it was.
+Exit status: as for \`hashtape run\`; 2 if it could not be gone on with, and
+then the file is as it was.
 
 Examples:
   hashtape resume runs/today.jsonl --tools tools.mjs

@@ -25,24 +25,28 @@ interface Flags extends LiveFlags {
 }
 
 const HELP = `
-Models: openai:NAME and anthropic:NAME take keys and addresses from OPENAI_API_KEY,
-OPENAI_BASE_URL, ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL; ollama:NAME is a local
-Ollama (OLLAMA_HOST); scripted:FILE needs no model at all. Without --model,
-HASHTAPE_MODEL is taken, else the first model of a local Ollama.
+Models: openai:NAME and anthropic:NAME take keys and addresses from
+OPENAI_API_KEY, OPENAI_BASE_URL, ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL;
+ollama:NAME is a local Ollama (OLLAMA_HOST); scripted:FILE needs no model at
+all. Without --model, HASHTAPE_MODEL is taken, else the first model of a local
+Ollama.
 
-scripted:FILE is JSON: {"turns": [{"content": "text", "tool_calls": [{"name": "add",
-"arguments": {"a": 2}}]}, "the answer"]}, a turn for each time that the model is asked.
+scripted:FILE is JSON: {"turns": [{"content": "text", "tool_calls": [{"name":
+"add", "arguments": {"a": 2}}]}, "the answer"]}, a turn for each time that the
+model is asked.
 
-Built-in tools: fs is list_files, read_file and search_files; fs:write adds write_file
-and edit_file; shell is run_command. The file tools stay below the root. The shell
-does not: it can do all that you can.
+Built-in tools: fs is list_files, read_file and search_files; fs:write adds
+write_file and edit_file; shell is run_command. The file tools stay below the
+root. The shell does not: it can do all that you can.
 
-The model's text goes to stdout, everything else to stderr. Ctrl-C ends the run and
-seals its transcript. A run that was killed is gone on with by \`hashtape resume FILE\`,
-or by the same command with --resume and --out: it begins or goes on, whichever is due.
+The model's text goes to stdout, everything else to stderr. Ctrl-C ends the
+run and seals its transcript. A run that was killed is gone on with by
+\`hashtape resume FILE\`, or by the same command with --resume and --out: it
+begins or goes on, whichever is due.
 
-Exit status: 0 the model ended the run by itself and the check, if there is one,
-held; 1 something else stopped it, or the check failed; 2 it could not be started.
+Exit status: 0 the model ended the run by itself and the check, if there is
+one, held; 1 something else stopped it, or the check failed; 2 it could not be
+started.
 
 Examples:
   hashtape run --model scripted:${EXAMPLE.script} \\

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Commitment, type Path } from '../evidence/commit.ts';
+import { reveal, type Commitment, type Path } from '../evidence/commit.ts';
 import { DIGESTS, digestOf, digestsOf } from '../evidence/disclosure.ts';
 import { type RevealedRecord } from '../evidence/revealer.ts';
 import {
@@ -29,9 +29,18 @@ export function committedLines(
     `  ${view.style('quiet', name.padEnd(9))} ${oneLine(text)}`;
   return [
     ...recordLines(left.length === 0 ? record : marked(record), view),
-    ...(put.length === 0 ? [] : [line('committed', placesOf(put).join(', '))]),
-    ...(left.length === 0 ? [] : [line('withheld', withheldWords(left))]),
+    ...(put.length === 0 ? [] : [line('committed', placesOf(put, record).join(', '))]),
+    ...(left.length === 0 ? [] : [line('withheld', withheldWords(left, record))]),
   ];
+}
+
+/**
+ * The lines of a record that stands by itself. Only the records before it say whether its writer took values out; what
+ * has the form of a digest is no text that anybody could read, so it is called one.
+ */
+export function withheldLines(record: TranscriptRecord, view: View): readonly string[] {
+  const { commitments } = reveal(record.payload, () => undefined);
+  return committedLines({ record, commitments }, view);
 }
 
 const WITHHELD = '(withheld)';
@@ -70,21 +79,24 @@ function marksIn(value: JsonValue, depth: number): JsonValue {
 }
 
 /** `tool_calls[0].arguments.password`; each once. */
-function placesOf(commitments: readonly Commitment[]): readonly string[] {
-  return [...new Set(commitments.map(({ path }) => placeText(path)))];
+function placesOf(commitments: readonly Commitment[], record: TranscriptRecord): readonly string[] {
+  return [...new Set(commitments.map(({ path }) => placeText(path, record)))];
 }
 
-/** `2 values of tool_calls[0].arguments, 1 value of the record itself`. */
-function withheldWords(commitments: readonly Commitment[]): string {
-  const places = placesOf(commitments).map((place) => {
-    const here = commitments.filter(({ path }) => placeText(path) === place).length;
-    return `${count(here, 'value')} of ${place === '' ? 'the record itself' : place}`;
+/** `2 parts of tool_calls[0].arguments, 1 part of the record`. */
+function withheldWords(commitments: readonly Commitment[], record: TranscriptRecord): string {
+  const places = placesOf(commitments, record).map((place) => {
+    const here = commitments.filter(({ path }) => placeText(path, record) === place).length;
+    return `${count(here, 'part')} of ${place}`;
   });
   return places.join(', ');
 }
 
-function placeText(path: Path): string {
-  return path
+function placeText([first, ...rest]: Path, { kind }: TranscriptRecord): string {
+  if (first === undefined) return 'the record';
+  // As rules call it, and as it is shown.
+  const begin = kind === 'tool' && first === 'value' ? 'result' : first;
+  return [begin, ...rest]
     .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
     .join('')
     .replace(/^\./, '');

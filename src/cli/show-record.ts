@@ -13,7 +13,7 @@ import {
 } from '../transcript/index.ts';
 import { type Style } from './io.ts';
 import { stopWords } from './report.ts';
-import { beginning, count, harmless, number, oneLine } from './words.ts';
+import { beginning, count, harmless, momentWords, number, oneLine } from './words.ts';
 
 /** How records are shown. */
 export interface View {
@@ -32,7 +32,7 @@ export function recordLines(record: TranscriptRecord, view: View): readonly stri
   const isTurn = kind === 'assistant' && view.turn !== undefined;
   const title = isTurn ? `${kind} (turn ${number(view.turn)})` : oneLine(kind);
   const at = isJsonObject(payload) ? payload['at'] : undefined;
-  const time = typeof at === 'string' ? view.style('quiet', `  ${oneLine(at)}`) : '';
+  const time = typeof at === 'string' ? view.style('quiet', `  ${momentWords(at)}`) : '';
   const known = isJsonObject(payload) ? PAYLOADS.get(kind)?.(payload, view) : undefined;
   const heading = view.style('strong', `#${seq} ${title}`) + time;
   return [heading, ...(known ?? block(canonicalJson(payload, Infinity), view))];

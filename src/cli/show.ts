@@ -5,7 +5,8 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { type Command } from 'commander';
-import { Examination } from '../attest/examine.ts';
+import { isCatalog } from '../attest/catalog.ts';
+import { Examination, type Examined } from '../attest/examine.ts';
 import { parseEntry } from '../computer/audit-entry.ts';
 import { createAuditVerifier, type AuditVerifier } from '../computer/audit-verify.ts';
 import { NOTHING_OPEN } from '../evidence/open-file.ts';
@@ -13,12 +14,15 @@ import { Revealer } from '../evidence/revealer.ts';
 import { revealerFor } from '../store/disclosure-file.ts';
 import { createVerifier, parseRecord, type Verifier } from '../transcript/index.ts';
 import { examineAudit } from './audit-evidence.ts';
-import { auditFault, auditStanding, entryLine } from './audit-words.ts';
-import { disclosureWords, told, unreadable, type Disclosures } from './disclosures.ts';
+import { entryLine } from './audit-words.ts';
+import { statusWith, told, unreadable, type Disclosures } from './disclosures.ts';
+import { fitted } from './fit.ts';
 import { CommandError, type ExitStatus, type Io, type Output, type Style } from './io.ts';
 import { knowledgeOf } from './knowledge.ts';
+import { given } from './options.ts';
 import { committedLines } from './show-committed.ts';
-import { faultWords, judge, meaning, standing, type Reading } from './verdict.ts';
+import { foundWords, type Leads } from './transcript-words.ts';
+import { isCut, judge, type Reading } from './verdict.ts';
 import { oneLine } from './words.ts';
 
 interface Flags {
@@ -27,10 +31,11 @@ interface Flags {
 }
 
 const HELP = `
-The file is verified as it is shown, with what lies around it, and the last lines say
-what was found. A broken file is shown up to its fault.
+The file is verified as it is shown, with what lies around it, and the last
+lines say what was found. A broken file is shown up to its fault.
 
-Exit status: 0 it holds, 1 it has a fault (shown up to there), 2 it can't be read.
+Exit status: 0 it holds, 1 it has a fault (shown up to there), 2 it can't be
+read.
 `;
 
 /** Declares the command. */
@@ -45,11 +50,13 @@ export function register(command: Command, io: Io, exit: (status: number) => voi
     });
 }
 
-async function show(file: string, { full, ...wanted }: Flags, io: Io): Promise<ExitStatus> {
+async function show(file: string, { full, allowOpen }: Flags, io: Io): Promise<ExitStatus> {
   const { out } = io;
   const view = { full: full === true, style: out.style };
   const { revealer, problem: unopened } = await disclosuresFor(file);
   const knowledge = await knowledgeOf(io);
+  // A catalogue never ends.
+  const wanted = given({ allowOpen: allowOpen ?? (isCatalog(file) || undefined) });
   const examination = await Examination.of(file, knowledge);
   const { verdict: chain, problem } = await judge(file, (isAudit) =>
     isAudit
@@ -61,22 +68,30 @@ async function show(file: string, { full, ...wanted }: Flags, io: Io): Promise<E
         ),
   );
   if (problem !== undefined) throw new CommandError(`${oneLine(file)}: ${oneLine(problem)}`);
-  const [intact, bad] = [`${out.style('good', 'intact')} `, `${out.style('bad', 'FAULT')}  `];
-  if ('log' in chain) {
-    const verdict = await examineAudit(file, chain, knowledge, examination.displaced);
-    out.line(verdict.ok ? intact + auditStanding(verdict, out.style) : bad + auditFault(verdict));
-    return verdict.ok ? 0 : 1;
-  }
-  const verdict = await examination.end(chain);
-  const { fault } = verdict;
-  if (fault !== undefined) {
-    out.line(`${bad}${faultWords(fault)}\n       ${meaning(fault, verdict)}`);
-    return 1;
-  }
-  const opened = unopened ?? told(revealer, verdict.sealed);
-  const lead = opened?.status === 1 ? bad : intact;
-  out.line(lead + standing(verdict, out.style) + disclosureWords(opened, out.style));
-  return opened?.status ?? 0;
+  const verdict =
+    'log' in chain
+      ? await examineAudit(file, chain, knowledge, examination.displaced)
+      : await examination.end(chain);
+  const opened = 'log' in verdict ? undefined : openedBy(verdict, unopened, revealer);
+  out.line(fitted(foundWords({ file, verdict, opened }, leadsOf(out), out.style), out));
+  return statusWith(verdict.ok, opened);
+}
+
+function leadsOf({ style }: Output): Leads {
+  return {
+    good: `${style('good', 'intact')} `,
+    bad: `${style('bad', 'FAULT')}  `,
+    open: `${style('warning', '?')}      `,
+  };
+}
+
+/** What was found of the disclosures, if all records were read. */
+function openedBy(
+  { fault, sealed }: Examined,
+  unopened: Disclosures | undefined,
+  revealer: Revealer,
+): Disclosures | undefined {
+  return isCut(fault) ? undefined : (unopened ?? told(revealer, sealed));
 }
 
 /** What puts records together again, or why nothing does. */

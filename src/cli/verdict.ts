@@ -21,13 +21,17 @@ import {
 import { type EvidenceReason } from '../attest/compare.ts';
 import { EVIDENCE_MEANINGS } from './evidence-words.ts';
 import { type Style } from './io.ts';
-import { count, oneLine, problemOf } from './words.ts';
+import { count, datesInWords, oneLine, problemOf } from './words.ts';
 
 /** A fault of the chain, or of what the evidence says. */
 export type AnyReason = Reason | EvidenceReason;
 
 /** Such a fault. */
-export type AnyFault = Omit<Fault, 'reason'> & { readonly reason: AnyReason };
+export type AnyFault = Omit<Fault, 'reason'> & {
+  readonly reason: AnyReason;
+  /** Whether of all that was there only the end of the last line is gone. */
+  readonly torn?: true;
+};
 
 /** What was found about a file, or why it couldn't be graded; a file of another kind has no verdict. */
 export type Judged<V = Verdict | AuditVerdict> =
@@ -158,12 +162,19 @@ function isAuditLog(line: string): boolean {
 export function faultWords(fault: AnyFault): string {
   const { seq, line, reason } = fault;
   const end = seq === 0 ? 'in an empty file' : `at the end, after record ${seq - 1}`;
-  if (reason === 'missing') return `missing: ${oneLine(fault.detail)}`;
+  if (reason === 'missing') return `missing: ${datesInWords(oneLine(fault.detail))}`;
   const place = AT_THE_END.has(reason) ? end : `record ${seq} (line ${line})`;
   const detail = oneLine(detailWords(fault)).replace(/^1 records( and .* after them)?/, (words) =>
     words.replace('records', 'record').replace('them', 'it'),
   );
-  return `${place}: ${reason}: ${detail}`;
+  return `${place}: ${reason}: ${datesInWords(detail)}`;
+}
+
+/** Whether a fault stands before the end of the records: there may be more of them, which were not looked at. */
+export function isCut(fault: Pick<AnyFault, 'reason' | 'torn'> | undefined): boolean {
+  if (fault === undefined) return false;
+  const { reason, torn } = fault;
+  return torn === true || (!AT_THE_END.has(reason) && !(reason in EVIDENCE_MEANINGS));
 }
 
 /** As much of a hash as tells two apart. */
@@ -180,20 +191,32 @@ function detailWords({ reason, detail, expected }: AnyFault): string {
 
 /** `13 records, sealed`, and below it all digits of the head, to be kept or compared. */
 export function standing(
-  { count: records, sealed, head }: Pick<Verdict, 'count' | 'sealed' | 'head'>,
+  verdict: Pick<Verdict, 'count' | 'sealed' | 'head'>,
   style: Style,
 ): string {
-  const words = `${count(records, 'record')}, ${sealed ? 'sealed' : 'open'}`;
-  return `${words}\n${style('quiet', `       head ${head}`)}`;
+  return `${stateWords(verdict)}\n${headWords(verdict, style)}`;
+}
+
+/** `13 records, sealed`. */
+export function stateWords({ count: records, sealed }: Pick<Verdict, 'count' | 'sealed'>): string {
+  return `${count(records, 'record')}, ${sealed ? 'sealed' : 'open'}`;
+}
+
+/** All digits of the head, as a line below a verdict. */
+export function headWords({ head }: Pick<Verdict, 'head'>, style: Style): string {
+  return style('quiet', `       head ${head}`);
 }
 
 /** What a fault means, and what it doesn't, in a sentence or two. */
 export function meaning(
-  { reason }: { readonly reason: AnyReason },
+  { reason, torn, undo }: Pick<AnyFault, 'reason' | 'torn' | 'undo'>,
   { count: records }: Pick<Verdict, 'count'>,
 ): string {
+  if (torn === true) return TORN_RECORD;
+  if (reason === 'not_sealed' && records === 0) return EMPTY;
   if (reason === 'unreadable' || AT_THE_END.has(reason) || reason in EVIDENCE_MEANINGS) {
-    return MEANINGS[reason];
+    const onPurpose = undo === undefined ? '' : ` If that was done on purpose, ${undo}.`;
+    return MEANINGS[reason] + onPurpose;
   }
   const foreign = reason === 'torn_tail' || MEANINGS[reason] === DAMAGED;
   const before =
@@ -203,6 +226,12 @@ export function meaning(
   const after = reason === 'torn_tail' ? '' : '; what comes after it was not looked at';
   return `${MEANINGS[reason]} ${before}${after}.`;
 }
+
+const TORN_RECORD =
+  'A crash, or an editor that leaves out the last newline, does that too. If nothing else of the line is gone, `echo >> FILE` puts it back; if more is, put back a whole copy.';
+
+const EMPTY =
+  'The file is empty: a run that crashed before its first record leaves that, or everything in it was cut off. By itself it says nothing more. --allow-open accepts this.';
 
 /** Faults of a file whose records all hold. */
 const AT_THE_END: ReadonlySet<AnyReason> = new Set([

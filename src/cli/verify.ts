@@ -3,21 +3,22 @@
  *
  * @module
  */
+import { resolve, sep } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isCatalog } from '../attest/catalog.ts';
 import { LEVELS } from '../attest/coverage.ts';
 import { placeOf } from '../attest/place-of.ts';
 import { unreadable, type VerifyOptions } from '../transcript/index.ts';
-import { auditFault, auditStanding } from './audit-words.ts';
-import { disclosureWords } from './disclosures.ts';
-import { caveat, evidenceLines } from './evidence-words.ts';
+import { caveat } from './caveat.ts';
+import { openFault, statusWith } from './disclosures.ts';
+import { fitted } from './fit.ts';
 import { grade, missingFrom, unreachedFrom, type Result } from './grade.ts';
 import { CommandError, type ExitStatus, type Io, type Style } from './io.ts';
 import { addKnowledgeOptions, copyIn, knowledgeOf, type KnowledgeFlags } from './knowledge.ts';
 import { given, oneOf, wholeNumber } from './options.ts';
 import { targetsOf, type Target } from './targets.ts';
-import { faultWords, meaning, standing } from './verdict.ts';
-import { harmlessJson, oneLine } from './words.ts';
+import { foundWords } from './transcript-words.ts';
+import { count as counted, harmlessJson, oneLine } from './words.ts';
 
 const HELP = `
 A folder stands for its *.jsonl files, at any depth.
@@ -27,20 +28,21 @@ Audit logs of computer episodes are told from transcripts by their first line.
 A transcript without a final record (a run in progress, a crash, or a cut end)
 counts as a fault; --allow-open accepts it.
 
-What a transcript's chain can't show by itself is looked for around it, where it is
-there: signed checkpoints (FILE.checkpoint), what you saw of the log before, and the
-catalogue of its folder. --require makes an error of what is missing.
+What a transcript's chain can't show by itself is looked for around it, where
+it is there: signed checkpoints (FILE.checkpoint), what this machine remembers
+of the log, and the catalogue of its folder. --require makes an error of what
+is missing.
 
-Where values were taken out of a transcript, it says how many FILE.open discloses. What is
-withheld is no fault; a disclosure that doesn't match is.
+Where values were taken out of a transcript, it says how many FILE.open
+discloses. What is withheld is no fault; a disclosure that doesn't match is.
 
-Exit status: 2 if any file could not be graded (missing or unreadable), else 1 if
-any has a fault, else 0.
+Exit status: 2 if any file could not be graded (missing or unreadable), else 1
+if any has a fault, else 0.
 
 Examples:
   hashtape verify runs/today.jsonl
   hashtape verify runs/ --json
-  hashtape verify today.jsonl --head 3f1c…  (all 64 digits of a head kept elsewhere)
+  hashtape verify today.jsonl --head 3f1c…  (all 64 digits, kept elsewhere)
 `;
 
 /** Declares the command. */
@@ -93,26 +95,33 @@ async function verify(
   const results: Result[] = [];
   const tell = (result: Result): void => {
     results.push(result);
-    io.out.line(json === true ? jsonOf(result) : inWords(result, io.out.style));
+    io.out.line(json === true ? jsonOf(result) : fitted(inWords(result, io.out.style), io.out));
   };
+  const ungraded: Result[] = [];
   const unreached = await unreachedFrom(paths, targets, knowledge);
   for (const target of [...targets, ...unreached]) {
-    tell(await grade(target, wanted, knowledge, io.err));
+    const result = await grade(target, wanted, knowledge, io.err);
+    if (result.problem !== undefined && paths.includes(result.file)) ungraded.push(result);
+    else tell(result);
   }
-  for (const result of await missingFrom(paths, results, knowledge)) tell(result);
+  const missing = await missingFrom(paths, results, knowledge);
+  // Of a folder that is gone or empty, those that were in it are what is to be said.
+  for (const result of ungraded) if (!missing.some(isBelow(result))) tell(result);
+  for (const result of missing) tell(result);
   const worst = Math.max(0, ...results.map(statusOf));
   if (worst === 0 && json !== true) {
-    io.out.line(
-      io.out.style(
-        'quiet',
-        caveat(
-          results.map(({ verdict }) => verdict),
-          wanted.head,
-        ),
-      ),
+    const held = results.flatMap(({ file, verdict }) =>
+      verdict === undefined ? [] : [{ file, verdict }],
     );
+    io.out.line(io.out.style('quiet', caveat(held, wanted.head)));
   }
   return worst === 0 ? 0 : worst === 1 ? 1 : 2;
+}
+
+/** Whether another file was in a folder. */
+function isBelow({ file: folder }: Result): (other: Result) => boolean {
+  const start = resolve(folder) + sep;
+  return ({ file }) => resolve(file).startsWith(start);
 }
 
 /** @throws {CommandError} if something is known of one file, and there are others. */
@@ -128,7 +137,7 @@ async function allTargets(
   const transcripts = targets.filter(({ file }) => !isCatalog(file)).length;
   if ((count !== undefined || head !== undefined) && transcripts !== 1) {
     throw new CommandError(
-      `--count and --head say what one file must hold, and ${transcripts} were given; verify each by itself`,
+      `--count and --head say what one file must hold, and there are ${counted(transcripts, 'file')}; verify each by itself`,
     );
   }
   return targets;
@@ -136,35 +145,26 @@ async function allTargets(
 
 function statusOf({ verdict, opened }: Result): number {
   if (verdict === undefined) return 2;
-  return Math.max(verdict.ok ? 0 : 1, opened?.status ?? 0);
+  return statusWith(verdict.ok, opened);
 }
 
 /** A verdict: a transcript's as docs/verify.py prints it, and the evidence; an audit log's says that it is one. */
 function jsonOf({ file, verdict, problem, opened }: Result): string {
   const disclosures =
-    opened === undefined ? {} : { disclosures: opened.found ?? { problem: opened.lines[0] } };
+    opened === undefined ? {} : { disclosures: opened.found ?? { problem: opened.problem } };
+  const fault = verdict?.ok === true ? openFault(file, opened) : undefined;
+  const beside = fault === undefined ? {} : { ok: false, fault };
   return harmlessJson(
-    JSON.stringify({ file, ...(verdict ?? unreadable(problem)), ...disclosures }),
+    JSON.stringify({ file, ...(verdict ?? unreadable(problem)), ...beside, ...disclosures }),
   );
 }
 
 /** `ok  file  13 records, sealed` and below it the head, or the fault and below it what it means. */
 function inWords({ file, verdict, problem, opened }: Result, style: Style): string {
   const name = oneLine(file);
-  if (problem !== undefined) {
-    return `${style('warning', '?')}      ${name}  not graded: ${oneLine(problem)}`;
-  }
-  const ok = `${style('good', 'ok')}     ${name}  `;
+  const open = `${style('warning', '?')}      ${name}  `;
+  if (problem !== undefined) return `${open}not graded: ${oneLine(problem)}`;
+  const good = `${style('good', 'ok')}     ${name}  `;
   const bad = `${style('bad', 'FAULT')}  ${name}  `;
-  const evidence = evidenceLines(verdict, style);
-  if ('log' in verdict) {
-    const words = verdict.ok ? ok + auditStanding(verdict, style) : bad + auditFault(verdict);
-    return [words, ...evidence].join('\n');
-  }
-  const { fault } = verdict;
-  const words =
-    fault === undefined
-      ? (opened?.status === 1 ? bad : ok) + standing(verdict, style)
-      : `${bad}${faultWords(fault)}\n       ${meaning(fault, verdict)}`;
-  return [words, ...evidence].join('\n') + disclosureWords(opened, style);
+  return foundWords({ file, verdict, opened }, { good, bad, open }, style);
 }

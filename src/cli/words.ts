@@ -79,6 +79,23 @@ export function beginning(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }
 
+/** `2026-11-30 16:20:05 UTC`. */
+export function timeWords(iso: string): string {
+  return datesInWords(oneLine(iso));
+}
+
+/** Words with all their times so. */
+export function datesInWords(words: string): string {
+  return words.replaceAll(ISO_TIME, '$1 $2 UTC');
+}
+
+/** The time of a record, to its last digit: `2026-11-30 16:20:05.123 UTC`. */
+export function momentWords(iso: string): string {
+  return oneLine(iso).replaceAll(ISO_TIME, '$1 $2$3 UTC');
+}
+
+const ISO_TIME = /\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?Z(?!\w)/g;
+
 /** An error's message: its first line, without the stack. */
 export function problemOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 /**
- * The library's program in docs/evidence.md, as it stands there.
+ * The library's programs in docs/evidence.md and docs/redaction.md, and the command in the latter, as they stand there.
  *
  * @module
  */
@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -16,32 +17,68 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+let folder: string;
 
-test('it signs and remembers a run, and examines it', () => {
-  const guide = readFileSync(join(root, 'docs/evidence.md'), 'utf8');
-  const [, program = ''] = /^```js\n([^]*?)^```$/m.exec(guide) ?? [];
-  const folder = mkdtempSync(join(tmpdir(), 'hashtape-guide-'));
-  try {
-    mkdirSync(join(folder, 'node_modules'));
-    symlinkSync(root, join(folder, 'node_modules/hashtape'));
-    const before = "import { scripted } from 'hashtape/models/scripted';\n";
-    const given = "const [task, model, tools] = ['task', scripted(['done']), []];\n";
-    const after = 'console.log(JSON.stringify({ ok, fault, coverage }));\n';
-    writeFileSync(join(folder, 'program.mjs'), before + given + program + after);
-    const env = { PATH: process.env['PATH'] ?? '', HOME: folder };
-    const printed = execFileSync(process.execPath, ['program.mjs'], { cwd: folder, env });
-    expect(JSON.parse(printed.toString())).toMatchObject({
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hashtape-guide-'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(root, join(folder, 'node_modules/hashtape'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The blocks of a guide in a language. */
+function blocks(guide: string, language: string): string[] {
+  const text = readFileSync(join(root, 'docs', guide), 'utf8');
+  const fence = new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm');
+  return [...text.matchAll(fence)].map(([, block = '']) => block);
+}
+
+function execute(program: string, ...args: readonly string[]): string {
+  const env = { PATH: process.env['PATH'] ?? '', HOME: folder };
+  return execFileSync(program, args, { cwd: folder, env, stdio: 'pipe' }).toString();
+}
+
+test('evidence: it signs and remembers a run, and examines it; and again', () => {
+  const [program = ''] = blocks('evidence.md', 'js');
+  writeFileSync(join(folder, 'mine.mjs'), program);
+  for (const time of ['once', 'again']) {
+    expect(JSON.parse(execute(process.execPath, 'mine.mjs')), time).toMatchObject({
       ok: true,
       coverage: [
         { by: 'signed', records: 3 },
-        { by: 'remembered', records: 3 },
+        { by: 'remembered', records: 3, as: 'written' },
       ],
     });
-    expect(existsSync(join(folder, 'runs/mine.jsonl.checkpoint'))).toBe(true);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  }
+  expect(existsSync(join(folder, 'runs/mine.jsonl.checkpoint'))).toBe(true);
+});
+
+test('redaction: the program and the command take the password out', () => {
+  const [program = '', tools = ''] = blocks('redaction.md', 'js');
+  const [command = ''] = blocks('redaction.md', 'sh');
+  const guide = readFileSync(join(root, 'docs/redaction.md'), 'utf8');
+  const [, turns = ''] = /`turns\.json` that says `([^`]*)`/.exec(guide) ?? [];
+  writeFileSync(join(folder, 'login.mjs'), program);
+  writeFileSync(join(folder, 'tools.mjs'), tools);
+  writeFileSync(join(folder, 'turns.json'), turns);
+  expect(execute(process.execPath, 'login.mjs')).toMatch(/runs\/today\.jsonl\n$/);
+  execute(
+    'bash',
+    '-c',
+    command.replaceAll('npx hashtape', `${process.execPath} ${root}dist/cli/main.js`),
+  );
+  const names = readdirSync(join(folder, 'runs'));
+  const transcripts = names.filter((name) => name.endsWith('.jsonl') && !name.includes('catalog'));
+  expect(transcripts.length).toBe(2);
+  for (const name of transcripts) {
+    expect(readFileSync(join(folder, 'runs', name), 'utf8')).not.toContain('hunter2');
+    const open = readFileSync(join(folder, 'runs', `${name}.open`), 'utf8');
+    const values = open
+      .split('\n')
+      .map((line) => Buffer.from(line.split(' ')[1] ?? '', 'base64url'));
+    expect(Buffer.concat(values).toString()).toContain('hunter2');
   }
 });

@@ -113,7 +113,9 @@ describe('a log that was rewritten', () => {
     writeFileSync(path, readFileSync(forged));
     expect(await refused(path, user)).toMatch(/root_mismatch: checkpoint 2 .*records 1 to 4/);
     truncateSync(checkpointPath(path));
-    expect(await refused(path, user)).toMatch(/diverged: it had 5 records/);
+    expect(await refused(path, user)).toMatch(
+      /diverged: by this machine's memory of heads it had 5 records/,
+    );
   });
 
   test('another log at its path, with its checkpoints beside, is refused', async () => {

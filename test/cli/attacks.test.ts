@@ -185,7 +185,7 @@ const CAUGHT: readonly Attack[] = [
     name: 'delete the file and the catalogue',
     act: () => remove('a.jsonl', 'a.jsonl.checkpoint', ...CATALOG),
     args: ['runs', '--allow-open'],
-    says: /^(?=[^]*FAULT {2}runs\/a\.jsonl {2}missing: a log of 5 records was written here)(?=[^]*FAULT {2}runs\/hashtape-catalog\.jsonl {2}missing)/,
+    says: /^(?=[^]*FAULT {2}runs\/a\.jsonl {2}missing: by this machine's memory of heads, a log of 5 records was written here)(?=[^]*FAULT {2}runs\/hashtape-catalog\.jsonl {2}missing)/,
   },
   {
     name: 'take a run off the catalogue',
@@ -660,7 +660,7 @@ const NOT_CAUGHT: readonly Attack[] = [
     },
     who: 'stranger',
     args: ['runs/a.jsonl'],
-    says: /^(?![^]*(?:signed {4}|remembered {2}))[^]*no key that is known\s+here signed all of them\.[^]*whoever\s+can write a file can make one anew/,
+    says: /^(?![^]*(?:signed {4}|remembered {2}))[^]*no key that is\s+known\s+here signed all of them\.[^]*whoever\s+can write a file can make one anew/,
   },
   {
     name: 'sign a rewritten log with another key, for somebody who never saw it and knows no key',

@@ -62,3 +62,13 @@ test('a log that is shorter was cut', async () => {
   writeFileSync(file, `${first}\n`);
   expect(await examine()).toMatchObject({ ok: false, fault: { reason: 'rolled_back', entry: 2 } });
 });
+
+test('a log that lost the end of its last line had a whole entry there', async () => {
+  await step('a');
+  await step('b');
+  await examine();
+  writeFileSync(file, readFileSync(file, 'utf8').slice(0, -1));
+  const { fault } = await examine();
+  expect(fault).toMatchObject({ reason: 'rolled_back', entry: 2 });
+  expect(fault?.detail).toMatch(/and it has 1: its last line is cut or has no newline/);
+});

@@ -222,10 +222,32 @@ onTerminal(`on a terminal${why}`, () => {
       expect.stringMatching(/^head +[0-9a-f]{64}$/),
       'check it  npx hashtape verify a.jsonl',
       expect.stringMatching(
-        /^evidence  hashtape\/[0-9a-f]{64} 5 [0-9a-f]{64} signed by hashtape-[0-9a-f]{8}$/,
+        /^evidence  hashtape\/[0-9a-f]{64} 5 [0-9a-f]{64} signed by hashtape-[0-9a-f]{8}\+[0-9a-f]{8}$/,
       ),
       '',
     ]);
+  });
+
+  test('sentences of verify break between words, below the words, and digests stay whole', async () => {
+    const made = run('--model', script('done'));
+    await expect(made.ended).resolves.toBe(0);
+    const path = join(folder, 'a.jsonl');
+    writeFileSync(path, transcript().split(/^/m).slice(0, -1).join(''));
+    const running = onPty(['verify', 'a.jsonl', '--allow-open'], { NO_COLOR: '1' });
+    await expect(running.ended).resolves.toBe(1);
+    const lines = running.stdout.split('\r\n');
+    expect(lines.filter((line) => line.length > 70)).toEqual([]);
+    expect(lines.slice(0, 3)).toEqual([
+      'FAULT  a.jsonl  at the end, after record 1: rolled_back: by this',
+      "       machine's memory of heads it had 3 records when it was written",
+      expect.stringMatching(/^       here at 20[-\d]+ [:\d]+ UTC, and it has 2$/),
+    ]);
+    // Not on a terminal: one line a fact.
+    const piped = new Running(process.execPath, [MAIN, 'verify', 'a.jsonl', '--allow-open']);
+    await piped.ended;
+    expect(piped.stdout).toMatch(
+      /^FAULT .* and it has 2\n {7}Records that were there .*\n {7}signed /,
+    );
   });
 
   test('a status line that is too long loses whole parts, and never wraps', async () => {
