@@ -43,6 +43,7 @@ export interface Examined extends Omit<Verdict, 'fault'> {
   readonly fault?: Omit<Fault, 'reason'> & {
     readonly reason: Fault['reason'] | EvidenceReason;
     readonly torn?: true;
+    readonly undo?: string;
   };
   /** What checkpoints call the log: it is made of its first record's hash. */
   readonly origin?: string;

@@ -49,6 +49,8 @@ export class HeadMemory {
   readonly #heads: string;
   readonly #paths: string;
   readonly #now: () => Date;
+  /** What was known of each path when it was first asked for, and what was remembered through this object since. */
+  #byPath: Map<string, Map<string, KnownHead>> | undefined;
 
   /** @param state the folder of the user's state; it need not be there. */
   constructor(state: string, now: () => Date = () => new Date()) {
@@ -97,7 +99,7 @@ export class HeadMemory {
       const current = this.recall(seen.log);
       if ('problem' in current) throw new Error(current.problem);
       if (!isSame(headAt(current, seen.path), known)) return false;
-      if (!isOld) await replaceFile(path, textOf(current, { ...seen, time: this.#time() }));
+      if (!isOld) await this.#write(path, current, { ...seen, time: this.#time() });
       // Most often it says so already, and a write is two syncs.
       if (this.#logAt(seen.path) !== seen.log) {
         const place = canonicalJson({ log: seen.log, path: seen.path });
@@ -105,6 +107,21 @@ export class HeadMemory {
       }
       return true;
     });
+  }
+
+  async #write(path: string, heads: readonly KnownHead[], head: KnownHead): Promise<void> {
+    await replaceFile(path, textOf(heads, head));
+    if (this.#byPath !== undefined) addTo(this.#byPath, head);
+  }
+
+  /** All logs that were seen at a path, as far as was known when such a thing was first asked for. */
+  everAt(path: string): readonly KnownHead[] {
+    if (this.#byPath === undefined) {
+      // Thousands of catalogues may be asked for, and thousands of logs are known.
+      this.#byPath = new Map();
+      for (const head of this.list()) addTo(this.#byPath, head);
+    }
+    return [...(this.#byPath.get(path)?.values() ?? [])];
   }
 
   /** Says that a new log begins at a path, where no other is any more. */
@@ -176,6 +193,11 @@ export class HeadMemory {
   #pathPath(path: string): string {
     return join(this.#paths, `${createHash('sha256').update(path).digest('hex')}.json`);
   }
+}
+
+function addTo(byPath: Map<string, Map<string, KnownHead>>, head: KnownHead): void {
+  const heads = byPath.get(head.path) ?? new Map<string, KnownHead>();
+  byPath.set(head.path, heads.set(head.log, head));
 }
 
 /** What is known, if it can be read. */

@@ -81,6 +81,6 @@ function placeWords(
 /** The logs that are remembered of a place. */
 function seenAt(path: string, memory: HeadMemory): readonly KnownHead[] {
   // Nobody begins a catalogue anew where there is one; a run may take the place of another.
-  if (isCatalog(path)) return memory.list().filter((head) => head.path === path);
+  if (isCatalog(path)) return memory.everAt(path);
   return headsOf(memory.at(path));
 }

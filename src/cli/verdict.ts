@@ -31,6 +31,8 @@ export type AnyFault = Omit<Fault, 'reason'> & {
   readonly reason: AnyReason;
   /** Whether of all that was there only the end of the last line is gone. */
   readonly torn?: true;
+  /** What to do if it was done on purpose, as the end of a sentence. */
+  readonly undo?: string;
 };
 
 /** What was found about a file, or why it couldn't be graded; a file of another kind has no verdict. */
