@@ -3,22 +3,20 @@
  *
  * @module
  */
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import {
   createTranscript,
   openTranscript,
   type FileOptions,
   type OpenOptions,
 } from '../store/file.ts';
-import { messageOf } from '../store/store-errors.ts';
-import { isTaken, pathText, realPath } from '../store/place.ts';
+import { pathText, realPath } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
 import { AttestedStore, type Attesting, type Begun } from './attested-store.ts';
-import { anchorsPath } from './anchors-file.ts';
 import { bearingOn } from './bearing.ts';
-import { checkpointPath, readCheckpoints } from './checkpoint-file.ts';
+import { readCheckpoints } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
 import { headAt, headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { identityIn } from './identity-in.ts';
@@ -28,8 +26,7 @@ import { placeOf } from './place-of.ts';
 import { Roots } from './roots.ts';
 
 /**
- * Starts an attested transcript in a new file. Checkpoints of another one that was there are set aside, in
- * `<transcript>.checkpoint.old-<k>`.
+ * Starts an attested transcript in a new file.
  *
  * @throws {StoreError} as `createTranscript` does.
  */
@@ -40,23 +37,16 @@ export async function createAttested(
 ): Promise<AttestedStore> {
   refuseUnsynced(options);
   const location = pathText(path);
-  // Before there is a file: one that a crash leaves empty would seem to be what is left of the other log.
+  const { memory } = attesting;
+  // Before there is a file: one that a crash leaves empty would seem to be what is left of another log.
   const isFree = !existsSync(location);
-  if (isFree) leaveOther(placeOf(location), location, attesting);
+  if (isFree) memory?.leave(placeOf(location));
   const store = await createTranscript(path, options);
   return orClosed(store, async () => {
     const real = realPath(location);
-    if (!isFree) leaveOther(real, location, attesting);
+    if (!isFree) memory?.leave(real);
     return new AttestedStore(store, real, attesting);
   });
-}
-
-/** Takes leave of another log that was at a path: what was said of it would be wrong of a new one. */
-function leaveOther(path: string, location: string, { memory }: Attesting): void {
-  for (const beside of [checkpointPath(path), anchorsPath(path), `${path}.open`]) {
-    setAside(beside, location);
-  }
-  memory?.leave(path);
 }
 
 /**
@@ -91,19 +81,6 @@ async function orClosed<T>(store: TranscriptStore, make: () => Promise<T>): Prom
   } catch (error) {
     await store.close().catch(() => undefined);
     throw error;
-  }
-}
-
-/** Keeps a file under another name. Whoever wrote it held the transcript's lock, or its log is gone. */
-function setAside(path: string, location: string): void {
-  if (!isTaken(path)) return;
-  let k = 1;
-  while (isTaken(`${path}.old-${k}`)) k += 1;
-  try {
-    renameSync(path, `${path}.old-${k}`);
-  } catch (error) {
-    const what = "evidence of another transcript is beside it, and can't be moved away";
-    throw new StoreError('failed', `${location}: ${what}: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -216,17 +216,22 @@ export function meaning(
 ): string {
   if (torn === true) return TORN_RECORD;
   if (reason === 'not_sealed' && records === 0) return EMPTY;
+  if (undo !== undefined) return `${MEANINGS[reason]} If that was done on purpose, ${undo}.`;
   if (reason === 'unreadable' || AT_THE_END.has(reason) || reason in EVIDENCE_MEANINGS) {
-    const onPurpose = undo === undefined ? '' : ` If that was done on purpose, ${undo}.`;
-    return MEANINGS[reason] + onPurpose;
+    return MEANINGS[reason];
   }
+  return `${MEANINGS[reason]} ${aroundLine(reason, records)}`;
+}
+
+/** What is known of the records before and after a line that is wrong. */
+function aroundLine(reason: AnyReason, records: number): string {
   const foreign = reason === 'torn_tail' || MEANINGS[reason] === DAMAGED;
   const before =
     records === 0
       ? `No record comes before it${foreign ? ', so it may be no transcript at all' : ''}`
       : `The ${count(records, 'record')} before it ${records === 1 ? 'holds' : 'hold'}`;
   const after = reason === 'torn_tail' ? '' : '; what comes after it was not looked at';
-  return `${MEANINGS[reason]} ${before}${after}.`;
+  return `${before}${after}.`;
 }
 
 const TORN_RECORD =

@@ -4,7 +4,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import {
   createVerifier,
   EMPTY_HEAD,
@@ -17,9 +17,10 @@ import { FileStore } from './file-store.ts';
 import { nodeFileSystem, type FileSystem, type OpenFile } from './filesystem.ts';
 import { holding, newParents } from './hold.ts';
 import { pieces } from './pieces.ts';
-import { pathText, removeParents } from './place.ts';
+import { pathText, realPath, removeParents } from './place.ts';
 import { recordsIn } from './read.ts';
 import { cutTornTail } from './recover.ts';
+import { setSidecarsAside } from './sidecars.ts';
 import { StoreError, type TranscriptStore } from './store.ts';
 
 /** How a transcript file is written. */
@@ -44,7 +45,7 @@ export interface OpenOptions extends FileOptions {
 
 /**
  * Starts a transcript in a new file; an empty file may be used. Folders that are missing are created. If it
- * fails, what it created is removed again.
+ * fails, what it created is removed again. What lies beside it is of another one that was there, and is set aside.
  *
  * @param system replaces the file system in tests.
  * @throws {StoreError} `exists`, `locked` or `failed`.
@@ -58,6 +59,9 @@ export async function createTranscript(
   const location = pathText(path);
   checkFileOptions(options, ['durability']);
   const { durability = 'turn' } = options;
+  // Before there is a file: one that a crash leaves empty would seem to be what is left of the other.
+  const isFree = !existsSync(location);
+  if (isFree) setSidecarsAside(location, location);
   const folders = newParents(location);
   const made = holding(location, constants.O_CREAT, system, async (held) => {
     if (held.file.stat().size > 0) {
@@ -66,6 +70,7 @@ export async function createTranscript(
         `${location}: there is a transcript already; go on with it by resuming it, choose another path, or delete it`,
       );
     }
+    if (!isFree) setSidecarsAside(realPath(location), location);
     // fsync(2): syncing a file doesn't make its name in the folder durable.
     if (durability !== 'never') for (const folder of folders) await system.syncDirectory(folder);
     return new FileStore(held, durability, EMPTY_HEAD, 0);

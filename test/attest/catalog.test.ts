@@ -436,7 +436,7 @@ describe('what is gone', () => {
       });
       rmSync(catalogPath(join(folder, 'a.jsonl')));
       expect((await goneOf(join(folder, 'a.jsonl'), user))?.fault.detail).toMatch(
-        /^a log of 5 records was (written|verified) here at /,
+        /^by this machine's memory of heads, a log of 5 records was (written|verified) here at /,
       );
       rmSync(folder, { recursive: true });
       expect((await goneOf(join(folder, 'a.jsonl'), user))?.fault.reason).toBe('missing');

@@ -4,8 +4,15 @@
  *
  * @module
  */
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import {
@@ -46,6 +53,27 @@ describe('createTranscript', () => {
     expect(readFileSync(path, 'utf8')).toBe('');
     expect(store.location).toBe(path);
     await store.close();
+  });
+
+  test('sets aside what lies beside it of another one that was removed', async () => {
+    for (const isEmpty of [false, true]) {
+      const path = newPath();
+      for (const ending of ['.checkpoint', '.anchors', '.open']) writeFileSync(path + ending, 'x');
+      writeFileSync(`${path}.open.old-1`, 'older');
+      if (isEmpty) writeFileSync(path, '');
+      await (await createTranscript(path)).close();
+      const names = readdirSync(dirname(path)).filter((name) => name.startsWith(basename(path)));
+      const kept = ['', '.anchors.old-1', '.checkpoint.old-1', '.open.old-1', '.open.old-2'];
+      expect(names.toSorted()).toEqual(kept.map((ending) => basename(path) + ending));
+      expect(readFileSync(`${path}.open.old-1`, 'utf8')).toBe('older');
+    }
+  });
+
+  test('leaves what lies beside one that is there', async () => {
+    const path = await created(USER);
+    writeFileSync(`${path}.checkpoint`, 'x');
+    await expect(createTranscript(path)).rejects.toThrow('there is a transcript already');
+    expect(readFileSync(`${path}.checkpoint`, 'utf8')).toBe('x');
   });
 
   test.each([
