@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import { fromHex, toHex } from '../evidence/hex.ts';
@@ -27,6 +27,7 @@ import { type Claim } from './compare.ts';
 import { fileId, readCopy, type Copy } from './copy-file.ts';
 import { type FindGitNotes, type GitNotes } from './git.ts';
 import { notesOf } from './notes.ts';
+import { placeOf } from './place-of.ts';
 import { verifyTimestamp } from './timestamp-verify.ts';
 
 /** A statement in another place. */
@@ -67,7 +68,7 @@ export async function findAnchors(
   origin: string,
   knowledge: AnchorKnowledge,
 ): Promise<Anchors> {
-  const looked = new Looked(origin, knowledge);
+  const looked = new Looked(origin, transcript, knowledge);
   const folder = dirname(transcript);
   const noted = await knowledge.findGitNotes?.(folder);
   if (noted !== undefined) await looked.noted(noted);
@@ -76,7 +77,7 @@ export async function findAnchors(
     const { entries, hasMore } = readAnchorEntries(transcript);
     if (hasMore) looked.notices.add(`only ${MAX_ENTRIES} of its anchors were looked at`);
     for (const entry of entries) {
-      if (entry['kind'] === 'file') await looked.copied(entry, transcript);
+      if (entry['kind'] === 'file') await looked.copied(entry);
       else looked.stamped(entry);
     }
   } catch (error) {
@@ -90,6 +91,7 @@ class Looked {
   readonly anchors: Anchor[] = [];
   readonly notices = new Set<string>();
   readonly #origin: string;
+  readonly #transcript: string;
   readonly #knowledge: AnchorKnowledge;
   /** What was stated where, each once. */
   readonly #seen = new Set<string>();
@@ -97,8 +99,9 @@ class Looked {
   readonly #files = new Set<string>();
   #notes = 0;
 
-  constructor(origin: string, knowledge: AnchorKnowledge) {
+  constructor(origin: string, transcript: string, knowledge: AnchorKnowledge) {
     this.#origin = origin;
+    this.#transcript = transcript;
     this.#knowledge = knowledge;
   }
 
@@ -132,26 +135,28 @@ class Looked {
     }
   }
 
-  /** Looks at a copy of checkpoints. */
-  async copy({ path, id, bytes }: Copy, who: string = `the copy in ${path}`): Promise<void> {
+  /** Looks at a copy of checkpoints, which was read from `place`. */
+  async copy({ path, id, bytes }: Copy, place: string = path): Promise<void> {
     this.#files.add(id);
-    if (await this.take(bytes, who)) return;
+    if (id === fileId(checkpointPath(this.#transcript))) {
+      this.notices.add(`${path} is no copy of its checkpoints: it is their own file`);
+      return;
+    }
+    if (await this.take(bytes, copyWords(path, place, this.#transcript))) return;
     // As if it had been cut, or the log been begun anew.
     this.notices.add(`the copy in ${path} states nothing of this log`);
   }
 
   /** Looks at a copy that the file of anchors names, if it wasn't looked at under another name. */
-  async copied({ path }: JsonObject, transcript: string): Promise<void> {
+  async copied({ path }: JsonObject): Promise<void> {
     if (typeof path !== 'string') return;
     try {
-      const place = resolve(dirname(transcript), path);
+      const place = resolve(dirname(this.#transcript), path);
       const id = fileId(place) ?? place;
       if (this.#files.has(id)) return;
       this.#files.add(id);
       const copy = readCopy(place, path);
-      if (copy !== null && isSameFile(place, checkpointPath(transcript))) {
-        this.notices.add(`${path} is no copy of its checkpoints: it is their own file`);
-      } else if (copy !== null) await this.copy(copy, copyWords(path, place, transcript));
+      if (copy !== null) await this.copy(copy, place);
       else this.notices.add(`the copy of its checkpoints in ${path} is gone`);
     } catch (error) {
       this.notices.add(`the copy of its checkpoints in ${path} can't be read: ${messageOf(error)}`);
@@ -196,15 +201,9 @@ class Looked {
   }
 }
 
-/** Whether two paths lead to one file, by whatever links. */
-function isSameFile(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
-  return a !== undefined && a.dev === b?.dev && a.ino === b.ino;
-}
-
 /** Who can write a log can write what lies beside it. */
 function copyWords(path: string, copy: string, transcript: string): string {
-  const isBeside = dirname(realpathSync(copy)) === dirname(realpathSync(transcript));
+  const isBeside = dirname(realpathSync(copy)) === dirname(placeOf(transcript));
   return `the copy in ${path}${isBeside ? ", in the log's own folder" : ''}`;
 }
 

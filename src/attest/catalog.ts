@@ -9,7 +9,12 @@ import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { readRecords } from '../store/read.ts';
 import { StoreError } from '../store/store.ts';
-import { isJsonObject, type JsonObject, type TranscriptRecord } from '../transcript/index.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  type TranscriptRecord,
+} from '../transcript/index.ts';
 
 /** What a catalogue says last of a file. */
 export interface Listed {
@@ -68,9 +73,9 @@ function take(
   removed: Map<string, { last: Listed; at: string }>,
   { kind, payload }: TranscriptRecord,
 ): void {
-  if (!isJsonObject(payload)) return;
-  const { file, log, at } = payload;
-  if (typeof file !== 'string' || typeof log !== 'string' || typeof at !== 'string') return;
+  const said = isJsonObject(payload) ? saidIn(payload) : undefined;
+  if (said === undefined) return;
+  const { file, log, at } = said;
   const last = files.get(file);
   // Another log may have been begun there meanwhile.
   if (kind === 'removed' && last?.log === log) {
@@ -79,8 +84,23 @@ function take(
   }
   if (kind !== 'run') return;
   const before = beforeIn(last ?? removed.get(file)?.last, log);
-  removed.delete(file);
-  files.set(file, { file, log, at, ...endIn(payload), ...before });
+  // Of another log it is said that it took the place of that one.
+  if (removed.get(file)?.last.log !== log) removed.delete(file);
+  files.set(file, { file, log, at, ...said.end, ...before });
+}
+
+/** A file in the catalogue's own folder: no other says anything of other folders' files. */
+function isName(file: JsonValue | undefined): file is string {
+  return typeof file === 'string' && !/[/\\\0]/.test(file) && !['', '.', '..'].includes(file);
+}
+
+/** What a record says of a file; undefined if it isn't what one says. */
+function saidIn(
+  payload: JsonObject,
+): { file: string; log: string; at: string; end: Pick<Listed, 'end'> } | undefined {
+  const { file, log, at } = payload;
+  if (!isName(file) || typeof log !== 'string' || typeof at !== 'string') return undefined;
+  return { file, log, at, end: endIn(payload) };
 }
 
 function beforeIn(last: Listed | undefined, log: string): Pick<Listed, 'before'> {

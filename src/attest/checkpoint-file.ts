@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { constants } from 'node:fs';
+import { constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
   encodeNote,
@@ -141,7 +141,7 @@ export class CheckpointWriter {
     if (bytes.length + more > MAX_BYTES) {
       throw new StoreError('failed', `${this.#path} is full: move it away to go on without it`);
     }
-    await replaceFile(this.#path, bytes, 0o644);
+    await replaceFile(this.#path, bytes, statSync(this.#path).mode & 0o777);
   }
 }
 

@@ -8,6 +8,7 @@ import { type CheckpointFile } from './checkpoint-file.ts';
 import { type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
 import { type Statement } from './look-up.ts';
+import { isFileItself } from './place-of.ts';
 import { type Roots } from './roots.ts';
 
 /** What evidence can show to be wrong; docs/evidence-format.md defines each. */
@@ -112,7 +113,8 @@ function otherLog(id: string, { stored, listed = [] }: Stated): EvidenceFault | 
 
 const MOVE_AWAY = 'move its .checkpoint away';
 
-function forgetting(path: string): string {
+/** How to forget what was seen at a path. */
+export function forgetting(path: string): string {
   return `run \`hashtape heads forget ${path}\``;
 }
 
@@ -137,7 +139,10 @@ function claimsOf({ path, stored, known, listed = [], anchors = [] }: Stated): C
   for (const head of known) {
     const { size, root, sealed: isSealed } = head;
     const words = knownWords(head, path);
-    claims.push({ size, root, words, reason: 'diverged', isSealed, undo: forgetting(head.path) });
+    // Where it goes on in another place, forgetting that would give up the better one.
+    const isLeft = head.path === path || !isFileItself(head.path);
+    const undo = isLeft ? { undo: forgetting(head.path) } : {};
+    claims.push({ size, root, words, reason: 'diverged', isSealed, ...undo });
   }
   return claims;
 }
@@ -150,9 +155,11 @@ function knownWords({ size, by, time, path }: KnownHead, here: string | undefine
 
 /** The largest claim tells the most. */
 function rolledBack(claims: readonly Claim[], { size }: Roots, { isTorn }: Stated): EvidenceFault {
-  const { words = '', undo, size: was } = claims.at(-1) ?? {};
+  const { words = '', size: was } = claims.at(-1) ?? {};
   const detail = `${words}, and it has ${size}`;
-  const toUndo = undo === undefined ? {} : { undo };
+  // All of what says so, or the next one would say it after the first was undone.
+  const larger = claims.filter((claim) => claim.size > size).flatMap(({ undo }) => undo ?? []);
+  const toUndo = larger.length === 0 ? {} : { undo: [...new Set(larger)].join(', and ') };
   const fault = { seq: size, reason: 'rolled_back', detail, ...toUndo } as const;
   if (isTorn !== true || was !== size + 1) return fault;
   const rest = 'its last line is cut or has no newline, and was a whole record before';

@@ -34,6 +34,8 @@ export interface Knowledge extends AnchorKnowledge {
   readonly required?: readonly Level[] | undefined;
   /** What catalogues say of a file; undefined to read none. */
   readonly listed?: LookUp | undefined;
+  /** Whether nothing is remembered of what is looked at. */
+  readonly isOnlyLooking?: true;
   /** Which of the keys are the user's own; undefined not to tell them apart. */
   readonly own?: readonly VerifierKey[] | undefined;
 }
@@ -73,7 +75,7 @@ export class Examination {
     this.#before = before;
     this.#notices.push(...notices);
     const recalled = recall(knowledge.memory, before);
-    this.#bearing = bearingOn(before.path ?? '', headsOf(recalled));
+    this.#bearing = bearingOn(before.path ?? '', headsOf(recalled), before.identity);
     if ('problem' in recalled) {
       this.#isDamaged = true;
       this.#notices.push(recalled.problem);
@@ -94,6 +96,7 @@ export class Examination {
     const { statements = [], problem } = listed ?? {};
     const examination = new Examination(knowledge, {
       path,
+      place: placeOf(file),
       identity,
       stored: readCheckpoints(path, identity === null ? undefined : originOf(identity.id)),
       listed: statements,
@@ -167,13 +170,13 @@ export class Examination {
     const { anchors } = found;
     const id = identity?.id ?? null;
     const { heads: known } = this.#bearing;
-    const isTorn = chainFault?.reason === 'torn_tail';
+    const isTorn = chainFault?.reason === 'torn_tail' && chainFault.detail === NO_NEWLINE;
     return compare(this.#roots, { path, id, stored, listed, anchors, known, isTorn });
   }
 
-  /** A log that isn't what it must be could be a forged one: what it should have been would then be called wrong. */
+  /** Whether it is to be remembered. A log that isn't what it must be could be a forged one: what it should have been would then be called wrong. */
   #isTrusted(fault: Examined['fault'] | EvidenceFault | undefined): boolean {
-    if (this.#isDamaged) return false;
+    if (this.#isDamaged || this.#knowledge.isOnlyLooking === true) return false;
     if (fault === undefined) return true;
     const { reason } = fault;
     // What must be remembered is so from its first sight on.
@@ -226,6 +229,7 @@ const NO_ANCHORS: Anchors = { anchors: [], notices: [] };
 
 const NOTHING: Before = {
   path: undefined,
+  place: undefined,
   identity: null,
   stored: null,
   listed: [],
@@ -256,6 +260,9 @@ function regularPath(file: string): string | undefined {
     return undefined; // reading it will tell why
   }
 }
+
+/** What the verifier says of a last line that was cut, or only lost its newline. */
+const NO_NEWLINE = 'the last line has no newline';
 
 /** So many names are told; more are counted. */
 const NAMES = 5;

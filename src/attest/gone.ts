@@ -9,7 +9,7 @@ import { catalogPath, isCatalog, readCatalog, type Listed } from './catalog.ts';
 import { type EvidenceFault } from './compare.ts';
 import { headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
-import { isThere, placeOf } from './place-of.ts';
+import { isFileItself, isThere, placeOf } from './place-of.ts';
 
 /** A log that is gone. */
 export interface Gone {
@@ -56,25 +56,34 @@ export async function unreachedIn(
  * The logs that are missing from a folder.
  *
  * @param files the transcripts that are there, at any depth.
- * @param origins what checkpoints call the logs in them: one that has another name now isn't missing.
+ * @param origins what checkpoints call the logs in them, and their sizes: one that has another name now isn't missing.
  */
 export async function goneFrom(
   folder: string,
-  { files, origins }: { readonly files: readonly string[]; readonly origins: ReadonlySet<string> },
+  {
+    files,
+    origins,
+  }: { readonly files: readonly string[]; readonly origins: ReadonlyMap<string, number> },
   memory: HeadMemory | undefined,
 ): Promise<readonly Gone[]> {
   const gone = new Map<string, Gone>();
   for (const { file, listed } of await listedIn(files)) {
     // A file that is there is judged itself: it may be damaged, or another log by now.
-    if (isThere(file) || origins.has(originOf(listed.log))) continue;
+    if (isFileItself(file) || origins.has(originOf(listed.log))) continue;
     gone.set(listed.log, { file, fault: unlisted(listed) });
   }
   for (const { file, head } of knownBelow(folder, memory)) {
     const { log, path } = head;
-    if (isThere(path) || gone.has(log) || origins.has(originOf(log))) continue;
+    if (isFileItself(path) || gone.has(log) || isSeen(head, origins)) continue;
     if (!isElsewhere(headsOf(memory?.recall(log)))) gone.set(log, { file, fault: forgotten(head) });
   }
   return [...gone.values()];
+}
+
+/** Whether a log is among those that were found. A transcript that is smaller there is a fault itself; of an audit log that isn't known. */
+function isSeen({ log, kind, size }: KnownHead, origins: ReadonlyMap<string, number>): boolean {
+  const found = origins.get(originOf(log));
+  return found !== undefined && (kind === 'transcript' || found >= size);
 }
 
 /** What is remembered of files below a folder, and what to call them. */
@@ -83,14 +92,18 @@ function knownBelow(
   memory: HeadMemory | undefined,
 ): { file: string; head: KnownHead }[] {
   const root = realOf(folder);
-  return (memory?.list() ?? [])
-    .filter(({ path }) => path.startsWith(root + sep))
-    .map((head) => ({ file: join(folder, head.path.slice(root.length + 1)), head }));
+  return (
+    (memory?.list() ?? [])
+      .filter(({ path }) => path.startsWith(root + sep))
+      // One whose place another log took on purpose isn't looked for there.
+      .filter((head) => memory?.isLast(head) === true)
+      .map((head) => ({ file: join(folder, head.path.slice(root.length + 1)), head }))
+  );
 }
 
 /** Whether a log is still where it was seen once: then it was moved, or copied, and is to be looked for there. */
 function isElsewhere(heads: readonly KnownHead[]): boolean {
-  return heads.some(({ path }) => isThere(path));
+  return heads.some(({ path }) => isFileItself(path));
 }
 
 /** What the catalogues among the files list, and where it was. */

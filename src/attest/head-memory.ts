@@ -44,13 +44,22 @@ export interface KnownHead extends SeenHead {
 /** What is known of a log, the largest first, or that what was known can't be read any more. */
 export type Recalled = readonly KnownHead[] | { readonly problem: string };
 
+/** Which logs were seen at a path. */
+interface PathLogs {
+  /** The one that is there; null if none is any more, or none was. */
+  readonly log: string | null;
+  /** Those that were there before, the last one first. */
+  readonly before: readonly string[];
+}
+
+/** So many logs are known of a path beside the one that is there. */
+const MAX_BEFORE = 64;
+
 /** The memory in a folder. Nothing is written before something is seen. */
 export class HeadMemory {
   readonly #heads: string;
   readonly #paths: string;
   readonly #now: () => Date;
-  /** What was known of each path when it was first asked for, and what was remembered through this object since. */
-  #byPath: Map<string, Map<string, KnownHead>> | undefined;
 
   /** @param state the folder of the user's state; it need not be there. */
   constructor(state: string, now: () => Date = () => new Date()) {
@@ -78,7 +87,7 @@ export class HeadMemory {
 
   /** What is known of the log that was last seen at a path, as it was seen there. */
   at(path: string): Recalled {
-    const log = this.#logAt(path);
+    const { log } = this.#place(path);
     const recalled = log === null ? [] : this.recall(log);
     return 'problem' in recalled ? recalled : recalled.filter((head) => head.path === path);
   }
@@ -92,55 +101,63 @@ export class HeadMemory {
    */
   async remember(seen: SeenHead, known: KnownHead | undefined): Promise<boolean> {
     const isOld = known !== undefined && known.size >= seen.size;
-    if (isOld && this.#logAt(seen.path) === seen.log) return true;
+    if (isOld && this.#place(seen.path).log === seen.log) return true;
     const path = this.#headPath(seen.log);
     privateFolder(path);
     return alone(path, async () => {
       const current = this.recall(seen.log);
       if ('problem' in current) throw new Error(current.problem);
       if (!isSame(headAt(current, seen.path), known)) return false;
-      if (!isOld) await this.#write(path, current, { ...seen, time: this.#time() });
+      if (!isOld) await replaceFile(path, textOf(current, { ...seen, time: this.#time() }));
       // Most often it says so already, and a write is two syncs.
-      if (this.#logAt(seen.path) !== seen.log) {
-        const place = canonicalJson({ log: seen.log, path: seen.path });
-        await replaceFile(this.#pathPath(seen.path), `${place}\n`);
-      }
+      const place = this.#place(seen.path);
+      if (place.log !== seen.log) await this.#write(seen.path, seen.log, place);
       return true;
     });
   }
 
-  async #write(path: string, heads: readonly KnownHead[], head: KnownHead): Promise<void> {
-    await replaceFile(path, textOf(heads, head));
-    if (this.#byPath !== undefined) addTo(this.#byPath, head);
+  /** All logs that were seen at a path, the one that was there last first. */
+  everAt(path: string): readonly KnownHead[] {
+    const { log, before } = this.#place(path);
+    return [...(log === null ? [] : [log]), ...before].flatMap(
+      (each) => headAt(headsOf(this.recall(each)), path) ?? [],
+    );
   }
 
-  /** All logs that were seen at a path, as far as was known when such a thing was first asked for. */
-  everAt(path: string): readonly KnownHead[] {
-    if (this.#byPath === undefined) {
-      // Thousands of catalogues may be asked for, and thousands of logs are known.
-      this.#byPath = new Map();
-      for (const head of this.list()) addTo(this.#byPath, head);
-    }
-    return [...(this.#byPath.get(path)?.values() ?? [])];
+  /** Whether a log is the last one that was seen where this head was. */
+  isLast({ log, path }: KnownHead): boolean {
+    return this.#place(path).log === log;
   }
 
   /** Says that a new log begins at a path, where no other is any more. */
-  leave(path: string): void {
+  async leave(path: string): Promise<void> {
+    const place = this.#place(path);
     try {
-      rmSync(this.#pathPath(path), { force: true });
+      if (place.log !== null) await this.#write(path, null, place);
     } catch {
       // The first head that is remembered there will say so.
     }
   }
 
+  /** Says which log is at a path now, after those that were there. */
+  async #write(path: string, log: string | null, { log: last, before }: PathLogs): Promise<void> {
+    const all = [...(last === null ? [] : [last]), ...before];
+    const others = [...new Set(all)].filter((each) => each !== log).slice(0, MAX_BEFORE);
+    const text = canonicalJson({ before: others, log, path });
+    await replaceFile(this.#pathPath(path), `${text}\n`);
+  }
+
   /** All that is known, of all logs at all places. */
   list(): readonly KnownHead[] {
-    return this.#logs().flatMap((log) => headsOf(this.recall(log)));
+    const names = this.#names();
+    return 'problem' in names ? [] : names.flatMap((log) => headsOf(this.recall(log)));
   }
 
   /** What was known and can't be read any more. */
   problems(): readonly string[] {
-    return this.#logs().flatMap((log) => {
+    const names = this.#names();
+    if ('problem' in names) return [names.problem];
+    return names.flatMap((log) => {
       const recalled = this.recall(log);
       return 'problem' in recalled ? [recalled.problem] : [];
     });
@@ -164,7 +181,7 @@ export class HeadMemory {
     return this.#now().toISOString();
   }
 
-  #logs(): readonly string[] {
+  #names(): readonly string[] | { readonly problem: string } {
     try {
       return readdirSync(this.#heads)
         .filter((name) => /^[0-9a-f]{64}\.json$/.test(name))
@@ -172,17 +189,18 @@ export class HeadMemory {
         .toSorted();
     } catch (error) {
       if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
-      throw error;
+      return { problem: `what is remembered can't be listed: ${messageOf(error)}` };
     }
   }
 
-  #logAt(path: string): string | null {
+  #place(path: string): PathLogs {
     try {
-      const { log } = parse(readIfThere(this.#pathPath(path)) ?? '');
-      return isHash(log) ? log : null;
+      const { log, before } = parse(readIfThere(this.#pathPath(path)) ?? '');
+      const others = Array.isArray(before) ? before.filter(isHash) : [];
+      return { log: isHash(log) ? log : null, before: others };
     } catch {
-      // It is an index: what is known of the log itself is elsewhere.
-      return null;
+      // It is an index: what is known of the logs themselves is elsewhere.
+      return { log: null, before: [] };
     }
   }
 
@@ -193,11 +211,6 @@ export class HeadMemory {
   #pathPath(path: string): string {
     return join(this.#paths, `${createHash('sha256').update(path).digest('hex')}.json`);
   }
-}
-
-function addTo(byPath: Map<string, Map<string, KnownHead>>, head: KnownHead): void {
-  const heads = byPath.get(head.path) ?? new Map<string, KnownHead>();
-  byPath.set(head.path, heads.set(head.log, head));
 }
 
 /** What is known, if it can be read. */
@@ -216,9 +229,10 @@ const MAX_PLACES = 64;
 
 /** The file that keeps these heads, with `head` in the place of what was known where it is. */
 function textOf(heads: readonly KnownHead[], head: KnownHead): string {
+  // What its own writer said of it is kept the longest.
   const others = heads
     .filter(({ path }) => path !== head.path)
-    .toSorted((a, b) => (a.time < b.time ? 1 : -1))
+    .toSorted((a, b) => b.by.localeCompare(a.by) || (a.time < b.time ? 1 : -1))
     .slice(0, MAX_PLACES - 1);
   const all = [head, ...others].map((each) => ({ ...each }));
   return `${canonicalJson({ heads: all, version: VERSION })}\n`;

@@ -12,15 +12,18 @@ export interface LogIdentity {
   readonly id: string;
   /** Whether no other log can begin so: the first record holds an id of the run. */
   readonly unique: boolean;
+  /** Whether it is a folder's catalogue, whatever the file's name is. */
+  readonly isCatalog: boolean;
 }
 
 /** The log that begins with this record. */
-export function identityOf({ hash, payload }: TranscriptRecord): LogIdentity {
-  if (!isJsonObject(payload)) return { id: hash, unique: false };
+export function identityOf({ hash, kind, payload }: TranscriptRecord): LogIdentity {
+  const isCatalog = kind === 'catalog';
+  if (!isJsonObject(payload)) return { id: hash, unique: false, isCatalog };
   const { run, id } = payload;
   // Runs have it in their configuration, catalogues and logs whose first record was torn by themselves.
   const own = isJsonObject(run) ? run['id'] : id;
-  return { id: hash, unique: typeof own === 'string' && own !== '' };
+  return { id: hash, unique: typeof own === 'string' && own !== '', isCatalog };
 }
 
 /** The same for a line, with or without its newline; null if it isn't a record. */

@@ -5,6 +5,7 @@
  */
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../store/store-errors.ts';
+import { isFileItself } from './place-of.ts';
 import { catalogPath, isCatalog, readCatalog, type Listed } from './catalog.ts';
 
 /** What a catalogue says of a file, and which does. */
@@ -51,12 +52,17 @@ export function lookUp({ others = [], check }: LookUpOptions = {}): LookUp {
     const statements = [
       ...(named === undefined ? [] : [statement(named, own, own)]),
       ...same
-        .filter(({ catalog }) => catalog === own || everywhere.has(catalog))
+        .filter(({ listed, catalog }) => catalog === own || isMoved(listed, catalog, everywhere))
         .filter(({ listed }) => listed !== named)
         .map(({ listed, catalog }) => statement(listed, catalog, own, true)),
     ];
     return problem === undefined ? { statements } : { statements, problem };
   };
+}
+
+/** Whether a file that another folder's catalogue lists isn't there any more: then it may be this one. */
+function isMoved({ file }: Listed, catalog: string, asked: ReadonlySet<string>): boolean {
+  return asked.has(catalog) && !isFileItself(join(dirname(catalog), file));
 }
 
 interface Read {

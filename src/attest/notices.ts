@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { isCatalog } from './catalog.ts';
 import { type CheckpointFile } from './checkpoint-file.ts';
-import { headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
+import { type HeadMemory, type KnownHead } from './head-memory.ts';
 import { originOf, type LogIdentity } from './log-identity.ts';
 import { type Statement } from './look-up.ts';
 
@@ -13,6 +12,8 @@ import { type Statement } from './look-up.ts';
 export interface Around {
   /** The file's real path; undefined for what is no file, as a pipe. */
   readonly path: string | undefined;
+  /** Its own name, which may be a link's. */
+  readonly place: string | undefined;
   readonly stored: CheckpointFile | null;
   readonly listed: readonly Statement[];
 }
@@ -40,12 +41,12 @@ export function noticesOf(around: Around, found: Found): string[] {
 
 /** Of longer copies: what they have more may be a forgery, or what is missing here. */
 function copyWords({ elsewhere, size }: Found): string[] {
-  return elsewhere
-    .filter((head) => head.size > size)
-    .map(({ size: more, by, time, path }) => {
-      const who = by === 'writer' ? 'written' : 'verified';
-      return `a longer copy of it, of ${more} records, was ${who} in ${path} at ${time}`;
-    });
+  const [longest, ...others] = elsewhere.filter((head) => head.size > size);
+  if (longest === undefined) return [];
+  const { size: more, by, time, path } = longest;
+  const who = by === 'writer' ? 'written' : 'verified';
+  const rest = others.length === 0 ? '' : `; ${others.length} more were seen elsewhere`;
+  return [`a longer copy of it, of ${more} records, was ${who} in ${path} at ${time}${rest}`];
 }
 
 function besideWords({ stored }: Around, unknown: readonly string[]): string[] {
@@ -58,7 +59,7 @@ function besideWords({ stored }: Around, unknown: readonly string[]): string[] {
 }
 
 function placeWords(
-  { path, listed }: Around,
+  { path, place, listed }: Around,
   { id, unique }: LogIdentity,
   memory: HeadMemory | undefined,
 ): string[] {
@@ -69,18 +70,19 @@ function placeWords(
       : [`another log was written here before, at ${before.at}: ${originOf(before.log)}`];
   if (memory === undefined) return words;
   if (!unique) words.push('not remembered: the run has no id, so another could begin just so');
-  for (const { log, size, time } of path === undefined ? [] : seenAt(path, memory)) {
-    const isOther = log !== id && log !== before?.log;
-    if (isOther) {
-      words.push(`another log was seen here at ${time}: ${originOf(log)}, ${size} records`);
-    }
-  }
-  return words;
+  const seen = [path, place].flatMap((each) => (each === undefined ? [] : memory.everAt(each)));
+  const others = new Map(seen.map((head) => [head.log, head]));
+  for (const log of [id, before?.log ?? '']) others.delete(log);
+  return [...words, ...seenWords([...others.values()])];
 }
 
-/** The logs that are remembered of a place. */
-function seenAt(path: string, memory: HeadMemory): readonly KnownHead[] {
-  // Nobody begins a catalogue anew where there is one; a run may take the place of another.
-  if (isCatalog(path)) return memory.everAt(path);
-  return headsOf(memory.at(path));
+/** Whoever removes a file and runs again does so too, so it is no fault; but it is said as long as it is remembered. */
+export function seenWords(others: readonly KnownHead[]): string[] {
+  const [last] = others;
+  if (last === undefined) return [];
+  const { log, size, time } = last;
+  const which = `${originOf(log)}, ${size} records`;
+  return others.length === 1
+    ? [`another log was seen here at ${time}: ${which}`]
+    : [`${others.length} other logs were seen here, the last at ${time}: ${which}`];
 }

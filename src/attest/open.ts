@@ -3,14 +3,13 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
 import {
   createTranscript,
   openTranscript,
   type FileOptions,
   type OpenOptions,
 } from '../store/file.ts';
-import { pathText, realPath } from '../store/place.ts';
+import { isTaken, pathText, realPath } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
@@ -39,12 +38,12 @@ export async function createAttested(
   const location = pathText(path);
   const { memory } = attesting;
   // Before there is a file: one that a crash leaves empty would seem to be what is left of another log.
-  const isFree = !existsSync(location);
-  if (isFree) memory?.leave(placeOf(location));
+  const isFree = !isTaken(location);
+  if (isFree) await memory?.leave(placeOf(location));
   const store = await createTranscript(path, options);
   return orClosed(store, async () => {
     const real = realPath(location);
-    if (!isFree) memory?.leave(real);
+    if (!isFree) await memory?.leave(real);
     return new AttestedStore(store, real, attesting);
   });
 }
@@ -172,7 +171,7 @@ class Log {
     if (this.identity === undefined) {
       this.identity = identityOf(record);
       const heads = headsOf(this.#memory?.recall(this.identity.id));
-      this.known = bearingOn(this.#path, heads).heads;
+      this.known = bearingOn(this.#path, heads, this.identity).heads;
       wantRoots(this.roots, { known: this.known });
     }
     this.roots.add(record.hash);
@@ -180,7 +179,8 @@ class Log {
 }
 
 function refused(location: string, { reason, detail, undo }: EvidenceFault): StoreError {
-  const purpose = undo === undefined ? '' : `; or, if it was done on purpose, ${undo}`;
+  const purpose =
+    undo === undefined ? ', or go on there' : `; or, if it was done on purpose, ${undo}`;
   return new StoreError(
     'broken',
     `${location}: ${reason}: ${detail}. It is left as it is: to go on with it would hide that. Put back the whole file${purpose}`,

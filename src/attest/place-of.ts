@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf } from '../store/store-errors.ts';
 
@@ -21,6 +21,15 @@ export function placeOf(file: string): string {
 export function isThere(path: string): boolean {
   try {
     return statSync(path).isFile();
+  } catch (error) {
+    return !['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
+  }
+}
+
+/** The same of the very file: a link to another is none. */
+export function isFileItself(path: string): boolean {
+  try {
+    return lstatSync(path).isFile();
   } catch (error) {
     return !['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
   }

@@ -5,10 +5,10 @@
  * @module
  */
 import { statSync } from 'node:fs';
-import { type EvidenceFault } from '../attest/compare.ts';
+import { forgetting, type EvidenceFault } from '../attest/compare.ts';
 import { rememberedAs, type Covered, type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
-import { headAt, type HeadMemory, type KnownHead } from '../attest/head-memory.ts';
+import { headAt, type HeadMemory, type KnownHead, type SeenHead } from '../attest/head-memory.ts';
 import { originOf } from '../attest/log-identity.ts';
 import { type AuditVerdict } from '../computer/audit-verdict.ts';
 import { realPath } from '../store/place.ts';
@@ -35,12 +35,14 @@ export interface ExaminedAudit extends Omit<AuditVerdict, 'fault'> {
  * Compares an audit log with what was remembered of it and of this place, and remembers it.
  *
  * @param displaced what says that a transcript was here.
+ * @param by whether the log's own writer looks at it.
  */
 export async function examineAudit(
   file: string,
   verdict: AuditVerdict,
   { memory, required = [] }: Knowledge,
   displaced?: EvidenceFault,
+  by: SeenHead['by'] = 'verifier',
 ): Promise<ExaminedAudit> {
   if (displaced !== undefined) {
     return faulty(verdict, { entry: 1, reason: 'diverged', detail: displaced.detail });
@@ -53,7 +55,7 @@ export async function examineAudit(
   const recalled = log === null ? memory.at(path) : memory.recall(log);
   if ('problem' in recalled) return bare(verdict, [recalled.problem]);
   // Two episodes that begin in the same second may begin alike: of other places it says nothing.
-  const here = { path, log, memory, known: headAt(recalled, path) };
+  const here = { path, log, memory, by, known: headAt(recalled, path) };
   const replaced = log === null ? null : await replacedAt(path, log, memory);
   const fault = await faultIn(verdict, here, { replaced, required });
   if (fault !== undefined) return faulty(verdict, fault);
@@ -67,6 +69,8 @@ interface Here {
   readonly log: string | null;
   readonly memory: HeadMemory;
   readonly known: KnownHead | undefined;
+  /** Who looks at it. */
+  readonly by: SeenHead['by'];
 }
 
 async function faultIn(
@@ -82,11 +86,11 @@ async function faultIn(
 /** A verdict on a log that is remembered as it is now. */
 async function remembered(
   verdict: AuditVerdict,
-  { path, log, memory, known }: Here,
+  { path, log, memory, known, by }: Here,
   notices: readonly string[],
 ): Promise<ExaminedAudit> {
   if (log === null) return bare(verdict, notices);
-  const problems = await remember(memory, known, { log, path, verdict });
+  const problems = await remember(memory, known, { log, path, by, verdict });
   const examined = {
     ...bare(verdict, [...notices, ...problems]),
     origin: originOf(log),
@@ -132,24 +136,24 @@ async function compared(
     const isTorn = fault?.reason === 'torn_tail' && size === count + 1;
     const torn = isTorn ? ': its last line is cut or has no newline, and was whole before' : '';
     const detail = `${was}, and it has ${count}${torn}`;
-    return { entry: count + 1, reason: 'rolled_back', detail };
+    return { entry: count + 1, reason: 'rolled_back', detail, undo: forgetting(path) };
   }
   // The chain holds, so one digest stands for all entries before it.
   const digest = size === count ? head : await digestOf(path, size);
   if (digest === root) return undefined;
   const detail = `${was}, and its first ${size} are others now`;
-  return { entry: 1, reason: 'diverged', detail };
+  return { entry: 1, reason: 'diverged', detail, undo: forgetting(path) };
 }
 
 async function remember(
   memory: HeadMemory,
   known: KnownHead | undefined,
-  { log, path, verdict }: { log: string; path: string; verdict: AuditVerdict },
+  { log, path, by, verdict }: Pick<Here, 'path' | 'by'> & { log: string; verdict: AuditVerdict },
 ): Promise<readonly string[]> {
   const { count, head, closed } = verdict;
   try {
     const seen = { log, kind: 'audit', size: count, root: head, sealed: closed, path } as const;
-    await memory.remember({ ...seen, by: 'verifier' }, known);
+    await memory.remember({ ...seen, by }, known);
     return [];
   } catch (error) {
     return [`not remembered: ${problemOf(error)}`];

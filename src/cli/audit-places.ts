@@ -6,8 +6,10 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { headsOf, type HeadMemory } from '../attest/head-memory.ts';
+import { headAt, headsOf, type HeadMemory } from '../attest/head-memory.ts';
+import { forgetting } from '../attest/compare.ts';
 import { auditId } from '../attest/log-identity.ts';
+import { seenWords } from '../attest/notices.ts';
 import { parseEntry } from '../computer/audit-entry.ts';
 import { lines } from '../store/read.ts';
 
@@ -17,6 +19,8 @@ export interface AuditEvidenceFault {
   readonly entry: number;
   readonly reason: 'rolled_back' | 'diverged' | 'not_covered';
   readonly detail: string;
+  /** What to do if it was done on purpose, as the end of a sentence. */
+  readonly undo?: string;
 }
 
 /** That another log was at a place, and whether that is a fault. */
@@ -27,7 +31,8 @@ export interface Replaced {
 
 /**
  * Another audit log that was seen at this place. A whole new chain looks like a log that was begun anew, so it is a fault,
- * unless the other one is still there, whole, under another name.
+ * unless this one was moved here from where it was seen before, or the other one is still there, whole, under
+ * another name: which is remembered then, as it excuses this one.
  */
 export async function replacedAt(
   path: string,
@@ -35,18 +40,29 @@ export async function replacedAt(
   memory: HeadMemory,
 ): Promise<Replaced | null> {
   const other = headsOf(memory.at(path)).find((head) => head.kind === 'audit');
-  if (other === undefined || other.log === log) return null;
+  if (other === undefined || other.log === log) return replacedBefore(path, log, memory);
   const { size, root, time } = other;
   const was = `another log of ${size} entries was read here at ${time}`;
-  const places = headsOf(memory.recall(other.log)).map((head) => head.path);
+  const isMoved = headsOf(memory.recall(log)).some((head) => head.path !== path);
+  if (isMoved) return { notice: was, fault: undefined };
+  const known = headsOf(memory.recall(other.log));
+  const places = known.map((head) => head.path);
   for (const place of [...(await besides(path)), ...places]) {
     if (place === path || (await auditIn(place)) !== other.log) continue;
     if ((await digestOf(place, size)) === root) {
+      await memory.remember({ ...other, path: place, by: 'verifier' }, headAt(known, place));
       return { notice: `${was}; it is in ${place} now`, fault: undefined };
     }
   }
   const detail = `${was}, and every entry is another now`;
-  return { notice: was, fault: { entry: 1, reason: 'diverged', detail } };
+  return { notice: was, fault: { entry: 1, reason: 'diverged', detail, undo: forgetting(path) } };
+}
+
+/** Logs whose place was taken by `hashtape episode` itself, or that were told of before. */
+function replacedBefore(path: string, log: string, memory: HeadMemory): Replaced | null {
+  const others = memory.everAt(path).filter((head) => head.kind === 'audit' && head.log !== log);
+  const [notice] = seenWords(others);
+  return notice === undefined ? null : { notice, fault: undefined };
 }
 
 /** So many files beside a log are looked at. */

@@ -42,7 +42,8 @@ export function auditFault({ count: entries, detail, fault }: AnyAudit): string 
     AT_THE_END.has(reason) || entries === 0
       ? ''
       : ` ${before}${reason === 'torn_tail' ? '' : '; what comes after it was not looked at'}.`;
-  return `audit log, ${datesInWords(oneLine(said))}${wanted}\n       ${MEANINGS[reason]}${place}`;
+  const undo = 'undo' in fault ? ` If that was done on purpose, ${fault.undo}.` : '';
+  return `audit log, ${datesInWords(oneLine(said))}${wanted}\n       ${MEANINGS[reason]}${place}${undo}`;
 }
 
 /** Unless all is asked for, so much of a text is shown. */

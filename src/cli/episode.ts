@@ -142,6 +142,7 @@ async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatu
     const store = await createOut(flags.out, goal, keeping);
     const places = placesOf(store, flags);
     requireApart([store.location, places.audit, places.screenshot]);
+    await keeping.beginAudit(places.audit);
     err.line(`model ${oneLine(model.id ?? 'custom')}, page ${oneLine(flags.url)}`);
     const result = await carried({ goal, flags, io }, store, {
       goal,

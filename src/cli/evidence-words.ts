@@ -65,7 +65,7 @@ export const EVIDENCE_MEANINGS: Readonly<Record<EvidenceReason, string>> = {
   rolled_back:
     'Records that were there are gone: the end was cut off, an older copy was put back, or a disk lost it.',
   missing:
-    'If you removed it yourself, `npx hashtape heads forget FILE` takes it off the list; if you moved it, verify it where it is now first.',
+    'If you removed or moved it yourself, `npx hashtape heads forget FILE` takes it off the list; what you moved, verify where it is now first.',
   diverged:
     'It is not what it was: records were rewritten, two writers went on from one state, or another log was put in its place.',
   bad_signature:

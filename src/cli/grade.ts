@@ -93,11 +93,13 @@ export async function missingFrom(
   { memory }: Knowledge,
 ): Promise<readonly Result[]> {
   const files = results.map(({ file }) => file);
-  const origins = new Set(
-    results.flatMap(({ verdict }) =>
-      verdict !== undefined && 'origin' in verdict && verdict.origin ? [verdict.origin] : [],
-    ),
-  );
+  const origins = new Map<string, number>();
+  for (const { verdict } of results) {
+    const origin = verdict !== undefined && 'origin' in verdict ? verdict.origin : undefined;
+    if (origin !== undefined) {
+      origins.set(origin, Math.max(origins.get(origin) ?? 0, verdict?.count ?? 0));
+    }
+  }
   const all: Result[] = [];
   for (const path of paths) {
     // A folder that is gone may have had many.

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { anchorsPath } from '../attest/anchors-file.ts';
 import {
   type AttestedState,
@@ -17,6 +17,7 @@ import { HeadMemory } from '../attest/head-memory.ts';
 import { openKeyring } from '../attest/key-file.ts';
 import { originOf } from '../attest/log-identity.ts';
 import { createAttested, openAttested } from '../attest/open.ts';
+import { placeOf } from '../attest/place-of.ts';
 import { placesIn } from '../attest/places.ts';
 import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { encodeVerifierKey, type SignerKey } from '../evidence/index.ts';
@@ -85,11 +86,17 @@ export class Keeping {
     return this.#store;
   }
 
+  /** Takes leave of an audit log that was removed, before a new one is begun in its place. */
+  async beginAudit(file: string): Promise<void> {
+    if (!existsSync(file)) await this.#attesting.memory?.leave(placeOf(file));
+  }
+
   /** Remembers an audit log as it is now; what can't be remembered is said by a later verify. */
   async audit(file: string): Promise<void> {
     const { verdict } = await judge(file, () => plainly(createAuditVerifier()));
     if (verdict === undefined || !('log' in verdict)) return;
-    await examineAudit(file, verdict, { keys: [], memory: this.#attesting.memory });
+    const knowledge = { keys: [], memory: this.#attesting.memory };
+    await examineAudit(file, verdict, knowledge, undefined, 'writer');
   }
 
   /** What would tell this log from any other, once the transcript is closed; undefined if it holds nothing. */

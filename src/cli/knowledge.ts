@@ -85,7 +85,8 @@ export async function knowledgeOf(
 
 /** What is wrong with a catalogue. Its last record may just be being written. */
 async function wrongWith(catalog: string, knowledge: Knowledge): Promise<string | null> {
-  const { fault } = await examineFile(catalog, knowledge, { allowOpen: true });
+  const looking = { ...knowledge, isOnlyLooking: true } as const;
+  const { fault } = await examineFile(catalog, looking, { allowOpen: true });
   if (fault === undefined || fault.reason === 'torn_tail') return null;
   return `${fault.reason}: ${fault.detail}`;
 }

@@ -187,7 +187,11 @@ function detailWords({ reason, detail, expected }: AnyFault): string {
   const claimed = /^hash is (\w+)$/.exec(detail)?.[1];
   if (reason !== 'hash_mismatch' || claimed === undefined)
     return `${detail} (expected ${expected})`;
-  const [claim, content] = [claimed, expected].map((hash) => `${hash.slice(0, SHORT_HASH)}…`);
+  // Where the beginnings are the same, all is shown.
+  const isShort = claimed.slice(0, SHORT_HASH) !== expected.slice(0, SHORT_HASH);
+  const [claim, content] = [claimed, expected].map((hash) =>
+    isShort ? `${hash.slice(0, SHORT_HASH)}…` : hash,
+  );
   return `the line claims hash ${claim}, its content hashes to ${content}`;
 }
 
@@ -212,9 +216,10 @@ export function headWords({ head }: Pick<Verdict, 'head'>, style: Style): string
 /** What a fault means, and what it doesn't, in a sentence or two. */
 export function meaning(
   { reason, torn, undo }: Pick<AnyFault, 'reason' | 'torn' | 'undo'>,
-  { count: records }: Pick<Verdict, 'count'>,
+  { count: records, sealed }: Pick<Verdict, 'count' | 'sealed'>,
 ): string {
   if (torn === true) return TORN_RECORD;
+  if (reason === 'torn_tail' && sealed) return BEHIND_THE_SEAL;
   if (reason === 'not_sealed' && records === 0) return EMPTY;
   if (undo !== undefined) return `${MEANINGS[reason]} If that was done on purpose, ${undo}.`;
   if (reason === 'unreadable' || AT_THE_END.has(reason) || reason in EVIDENCE_MEANINGS) {
@@ -236,6 +241,9 @@ function aroundLine(reason: AnyReason, records: number): string {
 
 const TORN_RECORD =
   'A crash, or an editor that leaves out the last newline, does that too. If nothing else of the line is gone, `echo >> FILE` puts it back; if more is, put back a whole copy.';
+
+const BEHIND_THE_SEAL =
+  'It stands behind the seal, where hashtape writes nothing: something was added to the file. The records before it hold.';
 
 const EMPTY =
   'The file is empty: a run that crashed before its first record leaves that, or everything in it was cut off. By itself it says nothing more. --allow-open accepts this.';

@@ -106,7 +106,8 @@ async function verify(
   }
   const missing = await missingFrom(paths, results, knowledge);
   // Of a folder that is gone or empty, those that were in it are what is to be said.
-  for (const result of ungraded) if (!missing.some(isBelow(result))) tell(result);
+  const known = [...missing, ...results];
+  for (const result of ungraded) if (!known.some(isBelow(result))) tell(result);
   for (const result of missing) tell(result);
   const worst = Math.max(0, ...results.map(statusOf));
   if (worst === 0 && json !== true) {

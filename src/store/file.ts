@@ -4,7 +4,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { constants, existsSync } from 'node:fs';
+import { constants } from 'node:fs';
 import {
   createVerifier,
   EMPTY_HEAD,
@@ -17,7 +17,7 @@ import { FileStore } from './file-store.ts';
 import { nodeFileSystem, type FileSystem, type OpenFile } from './filesystem.ts';
 import { holding, newParents } from './hold.ts';
 import { pieces } from './pieces.ts';
-import { pathText, realPath, removeParents } from './place.ts';
+import { isTaken, pathText, realPath, removeParents } from './place.ts';
 import { recordsIn } from './read.ts';
 import { cutTornTail } from './recover.ts';
 import { setSidecarsAside } from './sidecars.ts';
@@ -60,7 +60,7 @@ export async function createTranscript(
   checkFileOptions(options, ['durability']);
   const { durability = 'turn' } = options;
   // Before there is a file: one that a crash leaves empty would seem to be what is left of the other.
-  const isFree = !existsSync(location);
+  const isFree = !isTaken(location);
   if (isFree) setSidecarsAside(location, location);
   const folders = newParents(location);
   const made = holding(location, constants.O_CREAT, system, async (held) => {

@@ -165,7 +165,7 @@ describe('what is stated, and when', () => {
       { path, size: 2, head: store.head.hash, sealed: true, closed: true },
     ]);
     expect(states[1]?.root).toBe(headsOf(memory.recall(head.hash))[0]?.root);
-    expect(states[1]?.identity).toEqual({ id: head.hash, unique: true });
+    expect(states[1]?.identity).toEqual({ id: head.hash, unique: true, isCatalog: false });
   });
 
   test('what is appended while a sync is under way isn’t stated by it', async () => {

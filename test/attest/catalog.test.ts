@@ -64,11 +64,11 @@ function filesIn(folder: string): string[] {
 async function faultsIn(folder: string, { knowledge }: User): Promise<string[]> {
   const knowing: Knowledge = { ...knowledge, listed: lookUp() };
   const faults: string[] = [];
-  const origins = new Set<string>();
+  const origins = new Map<string, number>();
   const files = filesIn(folder);
   for (const file of files) {
-    const { fault, origin } = await examine(file, knowing);
-    if (origin !== undefined) origins.add(origin);
+    const { fault, origin, count } = await examine(file, knowing);
+    if (origin !== undefined) origins.set(origin, count);
     if (fault !== undefined) faults.push(`${file.slice(folder.length + 1)} ${fault.reason}`);
   }
   const gone = await goneFrom(folder, { files, origins }, knowledge.memory);
@@ -170,6 +170,11 @@ describe('what it says of a file', () => {
       { kind: 'run', payload: { file: 1, log: 'x', at: 'y' } },
       { kind: 'other', payload: { file: 'b.jsonl', log: 'x', at: 'y' } },
       { kind: 'removed', payload: { file: 'a.jsonl', log: 'x', at: 'y' } },
+      // A catalogue says nothing of other folders.
+      ...['../b', '/etc/passwd', 'b/c', 'b\\c', '.', '..', '', 'b\0c'].map((file) => ({
+        kind: 'run',
+        payload: { file, log: 'x', at: 'y' },
+      })),
     ]);
     await catalog.close();
     expect([...((await readCatalog(catalogPath(path)))?.files.keys() ?? [])]).toEqual(['a.jsonl']);

@@ -67,7 +67,7 @@ test('nothing is written before something is seen', async () => {
   expect(memory.at('/runs/a.jsonl')).toEqual([]);
   expect(memory.list()).toEqual([]);
   expect(await memory.forget(hash('a'))).toBe(false);
-  memory.leave('/runs/a.jsonl');
+  await memory.leave('/runs/a.jsonl');
   expect(existsSync(state)).toBe(false);
 });
 
@@ -157,7 +157,7 @@ describe('where a log was', () => {
   test('is forgotten when a new log begins there; the log is not', async () => {
     const { memory } = newMemory();
     await memory.remember(seen(5), undefined);
-    memory.leave('/runs/a.jsonl');
+    await memory.leave('/runs/a.jsonl');
     expect(memory.at('/runs/a.jsonl')).toEqual([]);
     expect(memory.recall(hash('a'))).toMatchObject([{ size: 5 }]);
   });
@@ -200,6 +200,34 @@ test('a log may be forgotten in one place', async () => {
   expect(memory.recall(hash('a'))).toMatchObject([{ size: 5 }]);
   expect(await memory.forget(hash('a'), '/runs/a.jsonl')).toBe(true);
   expect(memory.list()).toEqual([]);
+});
+
+test('what its own writer said of a log is kept, in however many places it was verified since', async () => {
+  const { memory } = newMemory();
+  await memory.remember(seen(5), undefined);
+  for (let i = 0; i < 70; i += 1) {
+    await memory.remember(seen(5, { path: `/copy/${i}`, by: 'verifier' }), undefined);
+  }
+  expect(memory.at('/runs/a.jsonl')).toMatchObject([{ by: 'writer', size: 5 }]);
+});
+
+test('all logs that were seen at a path are known, the last one first', async () => {
+  const { memory } = newMemory();
+  for (const log of ['a', 'b', 'c', 'b'].map(hash)) {
+    await memory.remember(seen(5, { log }), knownIn(memory, log));
+  }
+  const logs = (): string[] => memory.everAt('/runs/a.jsonl').map(({ log }) => log);
+  expect(logs()).toEqual(['b', 'c', 'a'].map(hash));
+  expect(memory.everAt('/runs/a.jsonl').map((head) => memory.isLast(head))).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  await memory.leave('/runs/a.jsonl');
+  expect(memory.at('/runs/a.jsonl')).toEqual([]);
+  expect(logs()).toEqual(['b', 'c', 'a'].map(hash));
+  await memory.forget(hash('c'));
+  expect(logs()).toEqual(['b', 'a'].map(hash));
 });
 
 describe('what is damaged', () => {

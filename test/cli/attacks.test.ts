@@ -372,6 +372,39 @@ const CAUGHT: readonly Attack[] = [
     says: /FAULT {2}runs\/y\.log .*rolled_back/,
   },
   {
+    name: 'rewrite a run behind a link to a file that is called as a catalogue',
+    act: () => {
+      rewrite('a.jsonl', 3);
+      mkdirSync(at('sub'));
+      renameSync(at('a.jsonl'), at('sub/hashtape-catalog.jsonl'));
+      symlinkSync('sub/hashtape-catalog.jsonl', at('a.jsonl'));
+      remove('a.jsonl.checkpoint', ...CATALOG);
+    },
+    args: ['runs/a.jsonl'],
+    says: 'diverged',
+  },
+  {
+    name: 'roll the catalogue back, behind a link',
+    act: () => {
+      mkdirSync(at('sub'));
+      cut('hashtape-catalog.jsonl', 4);
+      renameSync(at('hashtape-catalog.jsonl'), at('sub/hashtape-catalog.jsonl'));
+      symlinkSync('sub/hashtape-catalog.jsonl', at('hashtape-catalog.jsonl'));
+      remove('hashtape-catalog.jsonl.checkpoint');
+    },
+    args: ['runs', '--allow-open'],
+    says: /FAULT {2}runs\/hashtape-catalog\.jsonl .*rolled_back/,
+  },
+  {
+    name: 'put a link to another run in the place of a deleted one',
+    act: () => {
+      remove('a.jsonl', 'a.jsonl.checkpoint', ...CATALOG);
+      symlinkSync('b.jsonl', at('a.jsonl'));
+    },
+    args: ['runs', '--allow-open'],
+    says: /FAULT {2}runs\/a\.jsonl {2}missing: [^]*note {7}another log was seen here|note {7}another log was seen here[^]*FAULT {2}runs\/a\.jsonl {2}missing: /,
+  },
+  {
     name: 'swap two runs, and edit the catalogue, seen from the folder',
     act: () => swapListed(),
     args: ['runs', '--allow-open'],
