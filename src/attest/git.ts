@@ -147,9 +147,16 @@ function git(folder: string, args: readonly string[], input = ''): Promise<Buffe
     };
     const child = execFile('git', [...HARMLESS, ...args], options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);
-      else reject(new GitError(stderr.toString().trim().split('\n', 1)[0] || error.message));
+      else reject(new GitError(firstLine(stderr.toString()) || error.message));
     });
     // Git may end without reading all of it.
     child.stdin?.on('error', () => undefined).end(input);
   });
+}
+
+/** What git says first, and what to do where it says that later. */
+function firstLine(stderr: string): string {
+  const [line = ''] = stderr.trim().split('\n', 1);
+  const isNobody = /identity unknown|tell me who you are/i.test(stderr);
+  return isNobody ? `${line}: set user.name and user.email with git config` : line;
 }
