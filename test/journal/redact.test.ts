@@ -33,7 +33,7 @@ import {
 } from '../../src/store/index.ts';
 import { SOME_BUDGET, someScript, TOOLS } from '../run/random-run.ts';
 import { call, drive, model, toolOf, type Step } from '../run/support.ts';
-import { recordsOf, scratch, storeError } from '../store/helpers.ts';
+import { recordsOf, scratch } from '../store/helpers.ts';
 import {
   completeLines,
   expectCarriedOn,
@@ -228,9 +228,20 @@ describe('rules', () => {
 
   test('disclosures that are there already are not mixed with new ones', async () => {
     const { path } = await ran();
+    const before = readFileSync(`${path}.open`);
     rmSync(path);
-    const error = await storeError(ran(path), 'exists');
-    expect(error.message).toContain(`${path}.open`);
+    await ran(path);
+    expect(readFileSync(`${path}.open.old-1`)).toEqual(before);
+    expect(readFileSync(`${path}.open`)).not.toEqual(before);
+    expect(await replay(path)).toMatchObject({ ok: true });
+  });
+
+  test('nor with those of a transcript that was emptied', async () => {
+    const { path } = await ran();
+    const before = readFileSync(`${path}.open`);
+    writeFileSync(path, '');
+    await ran(path);
+    expect(readFileSync(`${path}.open.old-1`)).toEqual(before);
   });
 });
 
