@@ -88,7 +88,8 @@ export async function answer<T>(work: () => Promise<T>, watch: Watch): Promise<T
 
 /**
  * Does work on a page that may be asking for another one meanwhile. Until a server has answered, Chromium answers
- * nothing about the page; one that takes too long is asked no more.
+ * nothing about the page; one that takes too long is asked no more. Work may take longer before it asks for
+ * anything, so a page that still answers is looked after again.
  *
  * @param stopped is told so.
  */
@@ -98,15 +99,41 @@ export async function unstuck<T>(
   stopped: () => void,
   work: () => Promise<T>,
 ): Promise<T> {
-  const cancel = systemClock.timer(mostMs, () => {
+  let isDone = false;
+  let cancel: () => void;
+  const look = async (): Promise<void> => {
+    const isStuck = !(await answers(page));
+    if (isDone) return;
+    if (!isStuck) {
+      cancel = systemClock.timer(mostMs, () => void look());
+      return;
+    }
     stopped();
     // If this doesn't help either, whoever waits gives the page up.
-    stopLoading(page).catch(() => undefined);
-  });
+    await stopLoading(page).catch(() => undefined);
+  };
+  cancel = systemClock.timer(mostMs, () => void look());
   try {
     return await work();
   } finally {
+    isDone = true;
     cancel();
+  }
+}
+
+/** A page that can answer does so in a few milliseconds. */
+const PROBE_MS = 200;
+
+async function answers(page: Page): Promise<boolean> {
+  let cancel: (() => void) | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    cancel = systemClock.timer(PROBE_MS, () => resolve(false));
+  });
+  const asked = page.evaluate(() => true).catch(() => true);
+  try {
+    return await Promise.race([asked, late]);
+  } finally {
+    cancel?.();
   }
 }
 
