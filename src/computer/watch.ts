@@ -63,12 +63,13 @@ export class Watch {
     this.#count(step);
     const { unchangedAfter, alternatingAfter, sameFailureAfter } = this.#limits;
     const [before, after] = [step.before.slice(0, 16), step.after.slice(0, 16)];
+    const stays = step.before === step.after;
     return [
       ...this.#when(step.idle ? 0 : this.#unchanged, unchangedAfter, {
         kind: 'unchanged_screen',
         evidence: `${this.#unchanged} actions left the screen as it was (${after}…)`,
       }),
-      ...this.#when(step.before === step.after ? 0 : this.#alternating, alternatingAfter, {
+      ...this.#when(stays || step.idle ? 0 : this.#alternating, alternatingAfter, {
         kind: 'alternating_screens',
         evidence: `the screen went to and fro ${this.#alternating + 1} times between ${before}… and ${after}…`,
       }),
@@ -90,7 +91,9 @@ export class Watch {
       // What left the screen as it was, as a wait, stands between two changes and breaks nothing.
       const change = this.#lastChange;
       const isBack = step.after === change?.before && step.before === change.after;
-      this.#alternating = isBack ? this.#alternating + 1 : 0;
+      if (!isBack) this.#alternating = 0;
+      // A page that turns to and fro by itself, as a spinner does, is only waited for.
+      else if (!step.idle) this.#alternating += 1;
       this.#lastChange = step;
     }
     const isSame = last?.ok === false && last.action === step.action;

@@ -383,6 +383,11 @@ test('a picture is kept also where there was no check to hold its hash', async (
   expect(result).toMatchObject({ result: 'aborted', screenshot: { path: screenshot } });
 });
 
+/** Does one thing, then the other, eleven times in all. */
+function byTurns(one: Action, other: Action): BrainFunction {
+  return (_o, _g, { length }) => (length >= 11 ? DONE : length % 2 === 0 ? one : other);
+}
+
 describe('the watchdog', () => {
   const go: Action = { kind: 'click', target: { label: 'Go' } };
   test.each<[string, () => ScriptedScreen, Action, string, RegExp]>([
@@ -432,6 +437,16 @@ describe('the watchdog', () => {
         history.length < 8 ? { kind: 'wait', milliseconds: 1000 } : DONE,
     });
     expect(result).toMatchObject({ result: 'verified', alerts: [] });
+  });
+
+  test('a page that turns to and fro by itself is no stall while it is waited for', async () => {
+    const watchdog = { alternatingAfter: 3 };
+    const wait: Action = { kind: 'wait', milliseconds: 1 };
+    const waiting = await perform({ screen: flip(), watchdog, brain: byTurns(wait, wait) });
+    expect(waiting.result.alerts).toEqual([]);
+    // To go there again and again, and wait until the page is back, is no patience.
+    const going = await perform({ screen: flip(), watchdog, brain: byTurns(go, wait) });
+    expect(going.result.alerts.map(({ kind }) => kind)).toEqual(['alternating_screens']);
   });
 
   test('a silent model, a hung action: after their time, and no timer is left', async () => {

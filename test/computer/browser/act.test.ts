@@ -283,12 +283,12 @@ describeInBrowser('act', (world) => {
 
   test('a link whose server does not answer is given up', async () => {
     const { see, click, screen } = await world.open('twins.html', {
-      limits: { ...QUICK, navigateMs: 300 },
+      limits: { ...QUICK, navigateMs: 100 },
     });
     await screen.page.setContent('<a href="/never">Never</a> <a href="/todo.html">Other</a>');
     await see();
     expect(await click('Never')).toEqual({ ok: true, summary: 'clicked link "Never"' });
-    expect((await see()).text).toBe('[loading] no answer within 300 ms (stopped)\nNever Other');
+    expect((await see()).text).toBe('[loading] no answer within 100 ms (stopped)\nNever Other');
     // It is the page that it was, and goes on.
     expect(await click('Other')).toMatchObject({ ok: true });
     expect((await see()).title).toBe('To do');
