@@ -4,20 +4,24 @@
  * @module
  */
 import { sha256Binary } from '#sha256';
-import { ascii, BAD } from '../transcript/bytes.ts';
-import { MAX_LINE_BYTES } from '../transcript/index.ts';
+import { ascii, BAD, matches } from '../transcript/bytes.ts';
 import { LineVerifier, pushAll } from '../transcript/line-verifier.ts';
-import { scanString } from '../transcript/scan.ts';
-import {
-  isHexOf,
-  isSame,
-  Joiner,
-  standsIn,
-  viewOf,
-  wordsOf,
-  type Words,
-} from '../transcript/words.ts';
+import { isHexOf, isSame, Joiner, standsIn, View, wordsOf } from '../transcript/words.ts';
 import { advanceAudit, EMPTY_AUDIT, type AuditHead } from './audit-entry.ts';
+import {
+  after,
+  afterEnd,
+  afterNumber,
+  afterScreen,
+  hasNoEnd,
+  isEnd,
+  GOOD_STEP,
+  resultAt,
+  skip,
+  string,
+  type Result,
+} from './audit-scan.ts';
+import { isSeconds, isTime, SECONDS_AT, TIME_LENGTH, ZONE } from './audit-time.ts';
 import { judgeEntry, type AuditFault, type AuditReason } from './audit-judge.ts';
 import { verdictOf, type AuditVerdict } from './audit-verdict.ts';
 
@@ -60,28 +64,17 @@ const DIGEST_LENGTH = 64;
 /** `"digest":"`; and `",` after the digest. */
 const MEMBER_OPENING = 10;
 const MEMBER_CLOSING = 2;
-const TIME_LENGTH = 25;
-const SCREEN_LENGTH = 16;
 const ACTION = wordsOf('{"action":"');
-const AT = wordsOf(',"at":"');
-const DIGEST = wordsOf('","digest":"');
+const AT = ascii(',"at":"');
+const DIGEST = wordsOf(`${ZONE}","digest":"`);
 const GOAL = wordsOf('","goal":"');
 const INDEX = wordsOf(',"index":');
-const GOOD_STEP = resultOf('step', true);
-const BAD_STEP = resultOf('step', false);
-const GOOD_EPISODE = resultOf('episode', true);
-const BAD_EPISODE = resultOf('episode', false);
-/** Where the first letters of the kind and of `ok` stand in what says them. */
-const KIND_AT = 9;
-const STEP_OK_AT = 20;
-const EPISODE_OK_AT = 23;
-const SUCCESS = wordsOf('success: ');
-const FAILURE = wordsOf('failure: ');
 const PREV = wordsOf(',"prev":"');
 const SCREEN = wordsOf('","screen":"');
-/** How far a digest is from its entry's time. */
-const DIGEST_AT: number = TIME_LENGTH + DIGEST.length;
-const NOTHING: DataView = viewOf(new Uint8Array(0));
+/** How far seconds and digest are from where the time's member begins. */
+const TO_SECONDS: number = AT.length + SECONDS_AT;
+const TO_DIGEST: number = AT.length + TIME_LENGTH + DIGEST.length;
+const NOTHING: View = new View(new Uint8Array(0));
 
 class EntryVerifier extends LineVerifier<AuditFault> implements AuditVerifier {
   readonly #expected: AuditExpectation;
@@ -91,10 +84,13 @@ class EntryVerifier extends LineVerifier<AuditFault> implements AuditVerifier {
   /** The bytes that are being looked at, and a view of them. */
   #bytes: Uint8Array | undefined;
   #view = NOTHING;
-  /** Where the last entry's time, digest and goal stand, one after the other, up to its index. */
+  /** The last entry from its time's member up to its link, and where in it index and kind stand. */
   #last = NOTHING;
   #lastAt = 0;
+  #lastIndex = 0;
+  #lastKind = 0;
   #lastEnd = 0;
+  #result: Result = GOOD_STEP;
 
   constructor(expected: AuditExpectation) {
     super();
@@ -103,9 +99,8 @@ class EntryVerifier extends LineVerifier<AuditFault> implements AuditVerifier {
 
   get head(): AuditHead {
     if (this.#tally.count === 0) return EMPTY_AUDIT;
-    const { buffer, byteOffset } = this.#last;
-    const at = byteOffset + this.#lastAt + DIGEST_AT;
-    const digest = String.fromCharCode(...new Uint8Array(buffer, at, DIGEST_LENGTH));
+    const bytes = this.#last.part(this.#lastAt + TO_DIGEST, DIGEST_LENGTH);
+    const digest = String.fromCharCode(...bytes);
     return { ...this.#tally, digest };
   }
 
@@ -120,22 +115,27 @@ class EntryVerifier extends LineVerifier<AuditFault> implements AuditVerifier {
     // A line may begin at 0, which is no place for what follows.
     if (!standsIn(view, start, ACTION)) return BAD;
     const action = start + ACTION.length;
-    const actionEnd = string(bytes, action);
-    const time = after(view, actionEnd, AT);
-    const digest = after(view, this.#afterTime(bytes, view, time), DIGEST);
+    const time = string(bytes, action);
+    const digest = this.#afterTime(bytes, view, time);
     const index = this.#afterGoal(bytes, view, skip(digest, DIGEST_LENGTH));
     const kind = afterNumber(bytes, index, this.#tally.count);
-    const { isStep, isOk, words } = resultAt(bytes, kind);
-    const outcome = after(view, kind, words);
-    const prev = after(view, string(bytes, outcome), PREV);
+    const isKnown = this.#isSameResult(view, kind);
+    const result = isKnown ? this.#result : resultAt(bytes, kind);
+    const { isStep, isOk, words } = result;
+    const prev = isKnown
+      ? kind + this.#lastEnd - this.#lastKind
+      : after(view, string(bytes, after(view, kind, words)), PREV);
     const screen = after(view, this.#afterLink(view, prev), SCREEN);
     const next = afterEnd(bytes, isStep ? afterScreen(bytes, screen) : screen);
     if (hasNoEnd(start, next)) return BAD;
-    if (!isStep && !isEnd(view, actionEnd - action - 1, outcome, isOk)) return BAD;
+    if (!isStep && !isEnd(view, time - action - 1, kind + words.length, isOk)) return BAD;
     if (!this.#isDigest(view, start, digest, next)) return BAD;
     this.#last = view;
     this.#lastAt = time;
-    this.#lastEnd = index;
+    this.#lastIndex = index;
+    this.#lastKind = kind;
+    this.#lastEnd = prev;
+    this.#result = result;
     this.#tally = advanceAudit(this.#tally, isStep, isOk, '');
     return next;
   }
@@ -153,48 +153,59 @@ class EntryVerifier extends LineVerifier<AuditFault> implements AuditVerifier {
     this.#bytes = undefined;
     this.#view = NOTHING;
     if (this.#tally.count === 0) return;
-    const { buffer, byteOffset } = this.#last;
-    const length = this.#lastEnd - this.#lastAt;
-    this.#last = viewOf(new Uint8Array(buffer, byteOffset + this.#lastAt, length).slice());
+    const from = this.#lastAt;
+    this.#last = new View(this.#last.part(from, this.#lastEnd - from).slice());
     this.#lastAt = 0;
-    this.#lastEnd = length;
+    this.#lastIndex -= from;
+    this.#lastKind -= from;
+    this.#lastEnd -= from;
   }
 
   /** A new view costs nearly a tenth of an entry (measured), so one does for all entries in the same bytes. */
-  #viewOf(bytes: Uint8Array): DataView {
+  #viewOf(bytes: Uint8Array): View {
     if (this.#bytes !== bytes) {
       this.#bytes = bytes;
-      this.#view = viewOf(bytes);
+      this.#view = new View(bytes);
     }
     return this.#view;
   }
 
-  /** Entries are often written in the same minute: then only the seconds are new. */
-  #afterTime(bytes: Uint8Array, view: DataView, at: number): number {
+  /** The time's member, up to the digest. Entries are often written in the same minute: then only the seconds are new. */
+  #afterTime(bytes: Uint8Array, view: View, at: number): number {
     if (at === BAD) return BAD;
-    const isKnown = this.#tally.count > 0 && isSame(view, at, this.#last, this.#lastAt, SECONDS_AT);
-    const isGood = isKnown ? isSeconds(bytes, view, at + SECONDS_AT) : isTime(bytes, at);
-    return isGood ? at + TIME_LENGTH : BAD;
+    const isKnown = this.#tally.count > 0 && isSame(view, at, this.#last, this.#lastAt, TO_SECONDS);
+    const isGood = isKnown
+      ? isSeconds(bytes, at + TO_SECONDS)
+      : matches(bytes, at, AT) && isTime(bytes, at + AT.length);
+    return isGood ? after(view, at + AT.length + TIME_LENGTH, DIGEST) : BAD;
   }
 
   /** The goal's member, and the name of the index after it: an episode's entries all have the same. */
-  #afterGoal(bytes: Uint8Array, view: DataView, at: number): number {
+  #afterGoal(bytes: Uint8Array, view: View, at: number): number {
     if (at === BAD) return BAD;
-    const last = this.#lastAt + DIGEST_AT + DIGEST_LENGTH;
-    const length = this.#lastEnd - last;
+    const last = this.#lastAt + TO_DIGEST + DIGEST_LENGTH;
+    const length = this.#lastIndex - last;
     const isKnown = this.#tally.count > 0 && isSame(view, at, this.#last, last, length);
     return isKnown ? at + length : after(view, string(bytes, after(view, at, GOAL)), INDEX);
   }
 
+  /** Whether kind and outcome are the last entry's, up to the link, as most steps come to the same. */
+  #isSameResult(view: View, at: number): boolean {
+    const length = this.#lastEnd - this.#lastKind;
+    return (
+      at !== BAD && this.#tally.count > 0 && isSame(view, at, this.#last, this.#lastKind, length)
+    );
+  }
+
   /** The digest of the line before, which is still there as bytes; nothing in the first line. */
-  #afterLink(view: DataView, at: number): number {
+  #afterLink(view: View, at: number): number {
     if (this.#tally.count === 0 || at === BAD) return at;
-    const isLink = isSame(view, at, this.#last, this.#lastAt + DIGEST_AT, DIGEST_LENGTH);
+    const isLink = isSame(view, at, this.#last, this.#lastAt + TO_DIGEST, DIGEST_LENGTH);
     return isLink ? at + DIGEST_LENGTH : BAD;
   }
 
   /** Whether the digest is that of the line's own bytes without `"digest":"…",` and the newline. */
-  #isDigest(view: DataView, start: number, digest: number, next: number): boolean {
+  #isDigest(view: View, start: number, digest: number, next: number): boolean {
     const rest = digest + DIGEST_LENGTH + MEMBER_CLOSING;
     const content = this.#joiner.join(view, start, digest - MEMBER_OPENING, rest, next - 1);
     return isHexOf(view, digest, sha256Binary(content));
@@ -218,120 +229,4 @@ class EntryVerifier extends LineVerifier<AuditFault> implements AuditVerifier {
     const place = { entry: this.#tally.count + 1, reason, detail };
     return expected === undefined ? place : { ...place, expected };
   }
-}
-
-// Each takes a place or BAD, and gives the place after what it expects there, or BAD.
-
-function after(view: DataView, at: number, expected: Words): number {
-  return at !== BAD && standsIn(view, at, expected) ? at + expected.length : BAD;
-}
-
-/** What kind of entry this is and how it went, with the words that say so. */
-interface Result {
-  readonly isStep: boolean;
-  readonly isOk: boolean;
-  readonly words: Words;
-}
-
-function resultOf(kind: 'step' | 'episode', isOk: boolean): Result {
-  const words = wordsOf(`,"kind":"${kind}","ok":${isOk},"outcome":"`);
-  return { isStep: kind === 'step', isOk, words };
-}
-
-/** The only result that can be said at `at`, by the letters in which they differ. */
-function resultAt(bytes: Uint8Array, at: number): Result {
-  if (bytes[at + KIND_AT] === 0x73) {
-    return bytes[at + STEP_OK_AT] === 0x74 ? GOOD_STEP : BAD_STEP;
-  }
-  return bytes[at + EPISODE_OK_AT] === 0x74 ? GOOD_EPISODE : BAD_EPISODE;
-}
-
-function afterNumber(bytes: Uint8Array, start: number, expected: number): number {
-  let i = start;
-  let value = 0;
-  for (let byte = bytes[i] ?? 0; byte >= 0x30 && byte <= 0x39; byte = bytes[i] ?? 0) {
-    value = value * 10 + byte - 0x30;
-    i += 1;
-  }
-  // A number in other digits than its own begins with 0.
-  const isPlain = i === start + 1 || (i > start && bytes[start] !== 0x30);
-  return start !== BAD && isPlain && value === expected ? i : BAD;
-}
-
-/** `0` stands for a digit, up to the zone. */
-const TIME = ascii('0000-00-00T00:00:00+00:00');
-const SECONDS_AT = 17;
-const ZONE_AT = 19;
-const ZONE = wordsOf('+00:00');
-/** Where a time's parts stand, and their least and greatest values. */
-const PARTS = [
-  [5, 1, 12],
-  [8, 1, 31],
-  [11, 0, 23],
-  [14, 0, 59],
-  [17, 0, 59],
-] as const;
-
-function isTime(bytes: Uint8Array, at: number): boolean {
-  for (let i = 0; i < TIME_LENGTH; i += 1) {
-    const byte = bytes[at + i];
-    const isPlace = TIME[i] === 0x30 && i < ZONE_AT;
-    if (isPlace ? !isDigit(byte, 0x39) : byte !== TIME[i]) return false;
-  }
-  for (const part of PARTS) if (!isWithin(bytes, at, part)) return false;
-  return true;
-}
-
-/** Whether seconds and zone end a time at `at`. */
-function isSeconds(bytes: Uint8Array, view: DataView, at: number): boolean {
-  return isDigit(bytes[at], 0x35) && isDigit(bytes[at + 1], 0x39) && standsIn(view, at + 2, ZONE);
-}
-
-function isDigit(byte: number | undefined, most: number): boolean {
-  return byte !== undefined && byte >= 0x30 && byte <= most;
-}
-
-function isWithin(
-  bytes: Uint8Array,
-  time: number,
-  [at, least, most]: (typeof PARTS)[number],
-): boolean {
-  const value = ((bytes[time + at] ?? 0) - 0x30) * 10 + (bytes[time + at + 1] ?? 0) - 0x30;
-  return value >= least && value <= most;
-}
-
-function string(bytes: Uint8Array, at: number): number {
-  return at === BAD ? BAD : scanString(bytes, at);
-}
-
-/** Whether an episode has an empty action, and the outcome that `ok` asks for. */
-function isEnd(view: DataView, actionLength: number, outcome: number, ok: boolean): boolean {
-  return actionLength === 0 && standsIn(view, outcome, ok ? SUCCESS : FAILURE);
-}
-
-/** Whether the line's end is missing, or too far away. */
-function hasNoEnd(start: number, next: number): boolean {
-  return next === BAD || next - 1 - start > MAX_LINE_BYTES;
-}
-
-function skip(at: number, length: number): number {
-  return at === BAD ? BAD : at + length;
-}
-
-/** 1 for each lower-case hexadecimal digit. */
-const IS_HEX: Uint8Array = new Uint8Array(256);
-for (const byte of ascii('0123456789abcdef')) IS_HEX[byte] = 1;
-
-function afterScreen(bytes: Uint8Array, at: number): number {
-  if (at === BAD) return BAD;
-  for (let i = at; i < at + SCREEN_LENGTH; i += 1) {
-    if (IS_HEX[bytes[i] ?? 0] !== 1) return BAD;
-  }
-  return at + SCREEN_LENGTH;
-}
-
-/** `"}` and the newline. */
-function afterEnd(bytes: Uint8Array, at: number): number {
-  if (at === BAD) return BAD;
-  return bytes[at] === 0x22 && bytes[at + 1] === 0x7d && bytes[at + 2] === 0x0a ? at + 3 : BAD;
 }
