@@ -5,12 +5,13 @@
  */
 import { constants } from 'node:fs';
 import { canonicalJson, isJsonObject, parseJson, type JsonObject } from '../transcript/index.ts';
+import { SIDECAR } from '../store/sidecars.ts';
 import { appendText } from './append-text.ts';
 import { bytesIfThere } from './atomic-file.ts';
 
 /** The name of the file that says where the anchors of a transcript are. */
 export function anchorsPath(transcript: string): string {
-  return `${transcript}.anchors`;
+  return transcript + SIDECAR.anchors;
 }
 
 /** Notes where an anchor is, unless that stands there already. */

@@ -15,6 +15,7 @@ import {
 } from '../evidence/index.ts';
 import { nodeFileSystem, writeAll, type FileSystem, type OpenFile } from '../store/filesystem.ts';
 import { isLink } from '../store/place.ts';
+import { SIDECAR } from '../store/sidecars.ts';
 import { linkError, messageOf, throughLink } from '../store/store-errors.ts';
 import { StoreError } from '../store/store.ts';
 import { bytesIfThere, replaceFile } from './atomic-file.ts';
@@ -45,7 +46,7 @@ export interface CheckpointFile {
 
 /** The name of the file beside a transcript. */
 export function checkpointPath(transcript: string): string {
-  return `${transcript}.checkpoint`;
+  return transcript + SIDECAR.checkpoints;
 }
 
 /**

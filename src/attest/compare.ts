@@ -5,7 +5,7 @@
  */
 import { toHex } from '../evidence/hex.ts';
 import { type CheckpointFile } from './checkpoint-file.ts';
-import { type KnownHead } from './head-memory.ts';
+import { seenAs, type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
 import { type Statement } from './look-up.ts';
 import { isFileItself } from './place-of.ts';
@@ -85,16 +85,31 @@ export function wantRoots(roots: Roots, { stored, known, listed, anchors }: Part
 export function compare(roots: Roots, stated: Stated): EvidenceFault | undefined {
   const foreign = stated.id === null ? undefined : otherLog(stated.id, stated);
   if (foreign !== undefined) return foreign;
-  let held = 0;
   const claims = claimsOf(stated).toSorted((a, b) => a.size - b.size);
+  const failed = failedOf(claims, roots);
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const fault = first.fault ?? rolledBack(claims, roots, stated);
+  // Of all that fail, or the next one would say it after the first was undone.
+  const toUndo = new Set(failed.flatMap(({ claim }) => claim.undo ?? []));
+  return toUndo.size === 0 ? fault : { ...fault, undo: [...toUndo].join(', and ') };
+}
+
+/** The claims that don't hold, with what is wrong by each; one of more records than there are has no fault of its own. */
+function failedOf(
+  claims: readonly Claim[],
+  roots: Roots,
+): { claim: Claim; fault: EvidenceFault | undefined }[] {
+  let held = 0;
+  const failed: { claim: Claim; fault: EvidenceFault | undefined }[] = [];
   for (const claim of claims) {
-    if (claim.size > roots.size) return rolledBack(claims, roots, stated);
+    const isLarger = claim.size > roots.size;
     // Other claims may be of a history that the checkpoints beside it are not of.
-    const fault = judge(claim, roots, claim.isBeside ? held : 0);
-    if (fault !== undefined) return fault;
-    if (claim.isBeside) held = claim.size;
+    const fault = isLarger ? undefined : judge(claim, roots, claim.isBeside ? held : 0);
+    if (isLarger || fault !== undefined) failed.push({ claim, fault });
+    else if (claim.isBeside) held = claim.size;
   }
-  return undefined;
+  return failed;
 }
 
 function otherLog(id: string, { stored, listed = [] }: Stated): EvidenceFault | undefined {
@@ -149,38 +164,33 @@ function claimsOf({ path, stored, known, listed = [], anchors = [] }: Stated): C
 
 function knownWords({ size, by, time, path }: KnownHead, here: string | undefined): string {
   const where = path === here ? 'here' : `in ${path}`;
-  const who = by === 'writer' ? 'written' : 'verified';
-  return `by this machine's memory of heads it had ${size} records when it was ${who} ${where} at ${time}`;
+  return `by this machine's memory of heads it had ${size} records when it was ${seenAs(by)} ${where} at ${time}`;
 }
 
 /** The largest claim tells the most. */
 function rolledBack(claims: readonly Claim[], { size }: Roots, { isTorn }: Stated): EvidenceFault {
   const { words = '', size: was } = claims.at(-1) ?? {};
   const detail = `${words}, and it has ${size}`;
-  // All of what says so, or the next one would say it after the first was undone.
-  const larger = claims.filter((claim) => claim.size > size).flatMap(({ undo }) => undo ?? []);
-  const toUndo = larger.length === 0 ? {} : { undo: [...new Set(larger)].join(', and ') };
-  const fault = { seq: size, reason: 'rolled_back', detail, ...toUndo } as const;
+  const fault = { seq: size, reason: 'rolled_back', detail } as const;
   if (isTorn !== true || was !== size + 1) return fault;
   const rest = 'its last line is cut or has no newline, and was a whole record before';
   return { ...fault, detail: `${detail}: ${rest}`, torn: true };
 }
 
 function judge(
-  { size, root, words, reason, undo, isSealed = false }: Claim,
+  { size, root, words, reason, isSealed = false }: Claim,
   roots: Roots,
   held: number,
 ): EvidenceFault | undefined {
   const found = roots.at(size);
-  const toUndo = undo === undefined ? {} : { undo };
   if (found === root) {
     if (!isSealed || roots.size === size) return undefined;
     // A run that has ended is never gone on with.
     const detail = `${words}, and was sealed with them; it has ${roots.size}`;
-    return { seq: size, reason: 'diverged', detail, ...toUndo };
+    return { seq: size, reason: 'diverged', detail };
   }
   const seq = Math.min(held, Math.max(size - 1, 0));
   const where = seq >= size - 1 ? `record ${seq}` : `one of records ${seq} to ${size - 1}`;
   const detail = `${words}; ${where} is another now: the root of the first ${size} is ${found}`;
-  return { seq, reason, detail, expected: root, ...toUndo };
+  return { seq, reason, detail, expected: root };
 }

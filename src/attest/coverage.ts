@@ -13,7 +13,7 @@ import {
 } from '../evidence/index.ts';
 import { type Anchor } from './anchors.ts';
 import { type EvidenceFault } from './compare.ts';
-import { type KnownHead } from './head-memory.ts';
+import { seenAs, type KnownHead } from './head-memory.ts';
 import { type Roots } from './roots.ts';
 import { type Signatures, type Signed } from './signatures.ts';
 
@@ -73,7 +73,7 @@ function anchoredBy(anchors: readonly Anchor[], roots: Roots): Iterable<Covered>
 
 /** What memory covers, and what wrote it: only a verifier has looked at the records. */
 export function rememberedAs({ size: records, time: since, by }: KnownHead): Covered {
-  return { by: 'remembered', records, since, as: by === 'writer' ? 'written' : 'verified' };
+  return { by: 'remembered', records, since, as: seenAs(by) };
 }
 
 /** Every level, from the weakest to the strongest. */

@@ -10,6 +10,7 @@ import { encodeCheckpoint, type Policy, type VerifierKey } from '../evidence/ind
 import { realPath } from '../store/place.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type Fault, type Verdict } from '../transcript/index.ts';
+import { NO_NEWLINE } from '../transcript/line-verifier.ts';
 import { findAnchors, type AnchorKnowledge, type Anchors } from './anchors.ts';
 import { bearingOn, type Bearing } from './bearing.ts';
 import { isCatalog, readCatalog } from './catalog.ts';
@@ -34,7 +35,7 @@ export interface Knowledge extends AnchorKnowledge {
   readonly required?: readonly Level[] | undefined;
   /** What catalogues say of a file; undefined to read none. */
   readonly listed?: LookUp | undefined;
-  /** Whether nothing is remembered of what is looked at. */
+  /** Whether nothing is remembered nor told of what is looked at: only whether it holds is asked. */
   readonly isOnlyLooking?: true;
   /** Which of the keys are the user's own; undefined not to tell them apart. */
   readonly own?: readonly VerifierKey[] | undefined;
@@ -92,11 +93,12 @@ export class Examination {
     if (path === undefined) return new Examination(knowledge, NOTHING);
     const identity = await identityIn(path);
     // By a link's own name: it may lead to a run in the place of another.
-    const listed = await knowledge.listed?.(placeOf(file), identity?.id);
+    const place = placeOf(file);
+    const listed = await knowledge.listed?.(place, identity?.id);
     const { statements = [], problem } = listed ?? {};
     const examination = new Examination(knowledge, {
       path,
-      place: placeOf(file),
+      place,
       identity,
       stored: readCheckpoints(path, identity === null ? undefined : originOf(identity.id)),
       listed: statements,
@@ -104,7 +106,8 @@ export class Examination {
         identity === null ? NO_ANCHORS : await findAnchors(path, originOf(identity.id), knowledge),
     });
     if (problem !== undefined) examination.#notices.push(problem);
-    if (isCatalog(path)) examination.#notices.push(...(await removedFrom(path)));
+    const isTold = knowledge.isOnlyLooking !== true;
+    if (isTold && isCatalog(path)) examination.#notices.push(...(await removedFrom(path)));
     return examination;
   }
 
@@ -260,9 +263,6 @@ function regularPath(file: string): string | undefined {
     return undefined; // reading it will tell why
   }
 }
-
-/** What the verifier says of a last line that was cut, or only lost its newline. */
-const NO_NEWLINE = 'the last line has no newline';
 
 /** So many names are told; more are counted. */
 const NAMES = 5;

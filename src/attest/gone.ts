@@ -7,7 +7,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { catalogPath, isCatalog, readCatalog, type Listed } from './catalog.ts';
 import { type EvidenceFault } from './compare.ts';
-import { headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
+import { headsOf, seenAs, sizeWords, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
 import { isFileItself, isThere, placeOf } from './place-of.ts';
 
@@ -31,20 +31,20 @@ export async function goneAt(file: string, memory: HeadMemory | undefined): Prom
 }
 
 /**
- * The files that are known to be in a folder, are there, and aren't among those that were found in it: below a link, or
+ * The files that are known to be in folders, are there, and aren't among those that were found in them: below a link, or
  * with another ending.
  *
- * @param files what was found in the folder, at any depth.
+ * @param files what was found in the folders, at any depth.
  */
 export async function unreachedIn(
-  folder: string,
+  folders: readonly string[],
   files: readonly string[],
   memory: HeadMemory | undefined,
 ): Promise<readonly string[]> {
   const found = new Set(files.map(realOf));
   const unreached = new Map<string, string>();
   const listed = (await listedIn(files)).map(({ file }) => file);
-  const known = knownBelow(folder, memory).map(({ file }) => file);
+  const known = knownBelow(folders, memory).map(({ file }) => file);
   for (const file of [...listed, ...known]) {
     const real = realOf(file);
     if (isThere(file) && !found.has(real)) unreached.set(real, file);
@@ -53,13 +53,13 @@ export async function unreachedIn(
 }
 
 /**
- * The logs that are missing from a folder.
+ * The logs that are missing from folders, each once, also where one folder is in another.
  *
  * @param files the transcripts that are there, at any depth.
  * @param origins what checkpoints call the logs in them, and their sizes: one that has another name now isn't missing.
  */
 export async function goneFrom(
-  folder: string,
+  folders: readonly string[],
   {
     files,
     origins,
@@ -72,7 +72,7 @@ export async function goneFrom(
     if (isFileItself(file) || origins.has(originOf(listed.log))) continue;
     gone.set(listed.log, { file, fault: unlisted(listed) });
   }
-  for (const { file, head } of knownBelow(folder, memory)) {
+  for (const { file, head } of knownBelow(folders, memory)) {
     const { log, path } = head;
     if (isFileItself(path) || gone.has(log) || isSeen(head, origins)) continue;
     if (!isElsewhere(headsOf(memory?.recall(log)))) gone.set(log, { file, fault: forgotten(head) });
@@ -86,19 +86,18 @@ function isSeen({ log, kind, size }: KnownHead, origins: ReadonlyMap<string, num
   return found !== undefined && (kind === 'transcript' || found >= size);
 }
 
-/** What is remembered of files below a folder, and what to call them. */
+/** What is remembered of files below folders, and what to call them. */
 function knownBelow(
-  folder: string,
+  folders: readonly string[],
   memory: HeadMemory | undefined,
 ): { file: string; head: KnownHead }[] {
-  const root = realOf(folder);
-  return (
-    (memory?.list() ?? [])
-      .filter(({ path }) => path.startsWith(root + sep))
-      // One whose place another log took on purpose isn't looked for there.
-      .filter((head) => memory?.isLast(head) === true)
-      .map((head) => ({ file: join(folder, head.path.slice(root.length + 1)), head }))
-  );
+  const roots = folders.map((folder) => ({ folder, real: join(realOf(folder), sep) }));
+  return (memory?.list() ?? []).flatMap((head) => {
+    const root = roots.find(({ real }) => head.path.startsWith(real));
+    // One whose place another log took on purpose isn't looked for there.
+    if (root === undefined || memory?.isLast(head) !== true) return [];
+    return [{ file: join(root.folder, head.path.slice(root.real.length)), head }];
+  });
 }
 
 /** Whether a log is still where it was seen once: then it was moved, or copied, and is to be looked for there. */
@@ -124,12 +123,11 @@ function unlisted({ at, end }: Listed): EvidenceFault {
   return { seq: 0, reason: 'missing', detail };
 }
 
-function forgotten({ size, time, by }: KnownHead): EvidenceFault {
-  const who = by === 'writer' ? 'written' : 'verified';
+function forgotten({ time, by, ...head }: KnownHead): EvidenceFault {
   return {
     seq: 0,
     reason: 'missing',
-    detail: `by this machine's memory of heads, a log of ${size} records was ${who} here at ${time}`,
+    detail: `by this machine's memory of heads, a log of ${sizeWords(head)} was ${seenAs(by)} here at ${time}`,
   };
 }
 

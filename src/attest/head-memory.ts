@@ -35,6 +35,17 @@ export interface SeenHead {
   readonly by: 'writer' | 'verifier';
 }
 
+/** How it was seen, in a word. */
+export function seenAs(by: SeenHead['by']): 'written' | 'verified' {
+  return by === 'writer' ? 'written' : 'verified';
+}
+
+/** Its size in words: an audit log has entries. */
+export function sizeWords({ kind, size }: Pick<SeenHead, 'kind' | 'size'>): string {
+  const [one, many] = kind === 'audit' ? ['entry', 'entries'] : ['record', 'records'];
+  return `${size} ${size === 1 ? one : many}`;
+}
+
 /** The largest size that a log was seen with at one place. */
 export interface KnownHead extends SeenHead {
   /** When this size was first seen there, in UTC as ISO 8601. */
@@ -79,9 +90,7 @@ export class HeadMemory {
       if (heads?.every((head) => head.log === log) === true) return heads;
       return { problem: `what was known of this log is damaged. ${advice}` };
     } catch (error) {
-      return {
-        problem: `what was known of this log can't be read: ${messageOf(error)}. ${advice}`,
-      };
+      return problem("what was known of this log can't be read", error, advice);
     }
   }
 
@@ -103,7 +112,7 @@ export class HeadMemory {
     const isOld = known !== undefined && known.size >= seen.size;
     if (isOld && this.#place(seen.path).log === seen.log) return true;
     const path = this.#headPath(seen.log);
-    privateFolder(path);
+    this.#makeFolder(path);
     return alone(path, async () => {
       const current = this.recall(seen.log);
       if ('problem' in current) throw new Error(current.problem);
@@ -188,8 +197,16 @@ export class HeadMemory {
         .map((name) => name.slice(0, 64))
         .toSorted();
     } catch (error) {
-      if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return [];
-      return { problem: `what is remembered can't be listed: ${messageOf(error)}` };
+      if (codeOf(error) === 'ENOENT') return [];
+      return problem("what is remembered can't be listed", error, FOLDER);
+    }
+  }
+
+  #makeFolder(path: string): void {
+    try {
+      privateFolder(path);
+    } catch (error) {
+      throw new Error(`${messageOf(error)}. ${FOLDER}`, { cause: error });
     }
   }
 
@@ -211,6 +228,14 @@ export class HeadMemory {
   #pathPath(path: string): string {
     return join(this.#paths, `${createHash('sha256').update(path).digest('hex')}.json`);
   }
+}
+
+const FOLDER = 'See that XDG_STATE_HOME, or HOME, names a folder that you can read and write';
+
+/** What couldn't be done, and what to do: deleting a file doesn't help where there is no folder, or it is somebody else's. */
+function problem(what: string, error: unknown, advice: string): { readonly problem: string } {
+  const isFolder = ['ENOTDIR', 'EACCES', 'EPERM'].includes(codeOf(error) ?? '');
+  return { problem: `${what}: ${messageOf(error)}. ${isFolder ? FOLDER : advice}` };
 }
 
 /** What is known, if it can be read. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { type CheckpointFile } from './checkpoint-file.ts';
-import { type HeadMemory, type KnownHead } from './head-memory.ts';
+import { seenAs, sizeWords, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { originOf, type LogIdentity } from './log-identity.ts';
 import { type Statement } from './look-up.ts';
 
@@ -44,9 +44,10 @@ function copyWords({ elsewhere, size }: Found): string[] {
   const [longest, ...others] = elsewhere.filter((head) => head.size > size);
   if (longest === undefined) return [];
   const { size: more, by, time, path } = longest;
-  const who = by === 'writer' ? 'written' : 'verified';
   const rest = others.length === 0 ? '' : `; ${others.length} more were seen elsewhere`;
-  return [`a longer copy of it, of ${more} records, was ${who} in ${path} at ${time}${rest}`];
+  return [
+    `a longer copy of it, of ${more} records, was ${seenAs(by)} in ${path} at ${time}${rest}`,
+  ];
 }
 
 function besideWords({ stored }: Around, unknown: readonly string[]): string[] {
@@ -70,7 +71,9 @@ function placeWords(
       : [`another log was written here before, at ${before.at}: ${originOf(before.log)}`];
   if (memory === undefined) return words;
   if (!unique) words.push('not remembered: the run has no id, so another could begin just so');
-  const seen = [path, place].flatMap((each) => (each === undefined ? [] : memory.everAt(each)));
+  const seen = [...new Set([path, place])].flatMap((each) =>
+    each === undefined ? [] : memory.everAt(each),
+  );
   const others = new Map(seen.map((head) => [head.log, head]));
   for (const log of [id, before?.log ?? '']) others.delete(log);
   return [...words, ...seenWords([...others.values()])];
@@ -80,9 +83,8 @@ function placeWords(
 export function seenWords(others: readonly KnownHead[]): string[] {
   const [last] = others;
   if (last === undefined) return [];
-  const { log, size, time } = last;
-  const which = `${originOf(log)}, ${size} records`;
+  const which = `${originOf(last.log)}, ${sizeWords(last)}`;
   return others.length === 1
-    ? [`another log was seen here at ${time}: ${which}`]
-    : [`${others.length} other logs were seen here, the last at ${time}: ${which}`];
+    ? [`another log was seen here at ${last.time}: ${which}`]
+    : [`${others.length} other logs were seen here, the last at ${last.time}: ${which}`];
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf } from '../store/store-errors.ts';
 
@@ -19,17 +19,17 @@ export function placeOf(file: string): string {
 
 /** Whether a file is there, or may be: where that can't be seen, nothing is called missing. */
 export function isThere(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch (error) {
-    return !['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
-  }
+  return isFile(path, statSync);
 }
 
 /** The same of the very file: a link to another is none. */
 export function isFileItself(path: string): boolean {
+  return isFile(path, lstatSync);
+}
+
+function isFile(path: string, look: (path: string) => Stats): boolean {
   try {
-    return lstatSync(path).isFile();
+    return look(path).isFile();
   } catch (error) {
     return !['ENOENT', 'ENOTDIR', 'ELOOP'].includes(codeOf(error) ?? '');
   }

@@ -31,18 +31,20 @@ export interface ExaminedAudit extends Omit<AuditVerdict, 'fault'> {
   readonly notices: readonly string[];
 }
 
-/**
- * Compares an audit log with what was remembered of it and of this place, and remembers it.
- *
- * @param displaced what says that a transcript was here.
- * @param by whether the log's own writer looks at it.
- */
+/** Who looks at an audit log, and what is known of its place. */
+export interface Look {
+  /** What says that a transcript was here. */
+  readonly displaced?: EvidenceFault | undefined;
+  /** Whether the log's own writer looks at it; `verifier` unless told otherwise. */
+  readonly by?: SeenHead['by'];
+}
+
+/** Compares an audit log with what was remembered of it and of this place, and remembers it. */
 export async function examineAudit(
   file: string,
   verdict: AuditVerdict,
   { memory, required = [] }: Knowledge,
-  displaced?: EvidenceFault,
-  by: SeenHead['by'] = 'verifier',
+  { displaced, by = 'verifier' }: Look = {},
 ): Promise<ExaminedAudit> {
   if (displaced !== undefined) {
     return faulty(verdict, { entry: 1, reason: 'diverged', detail: displaced.detail });
@@ -59,7 +61,7 @@ export async function examineAudit(
   const replaced = log === null ? null : await replacedAt(path, log, memory);
   const fault = await faultIn(verdict, here, { replaced, required });
   if (fault !== undefined) return faulty(verdict, fault);
-  return remembered(verdict, here, replaced === null ? [] : [replaced.notice]);
+  return remembered(verdict, here, replaced);
 }
 
 /** An audit log, and what is known of it where it is. */
@@ -87,8 +89,9 @@ async function faultIn(
 async function remembered(
   verdict: AuditVerdict,
   { path, log, memory, known, by }: Here,
-  notices: readonly string[],
+  replaced: Replaced | null,
 ): Promise<ExaminedAudit> {
+  const notices = replaced === null ? [] : [replaced.notice];
   if (log === null) return bare(verdict, notices);
   const problems = await remember(memory, known, { log, path, by, verdict });
   const examined = {

@@ -12,6 +12,7 @@ import {
 } from '../evidence/revealer.ts';
 import { revealerFor } from '../store/disclosure-file.ts';
 import { readRecords, StoreError } from '../store/index.ts';
+import { SIDECAR } from '../store/sidecars.ts';
 import { type Reason } from '../transcript/index.ts';
 import { type ExitStatus, type Style } from './io.ts';
 import { type Judged } from './verdict.ts';
@@ -45,7 +46,7 @@ export function openFault(
   transcript: string,
   opened: Disclosures | undefined,
 ): OpenFault | undefined {
-  const file = `${transcript}.open`;
+  const file = transcript + SIDECAR.disclosures;
   const { found, problem } = opened ?? {};
   if (problem !== undefined) return { reason: 'unreadable', file, detail: problem };
   const [first] = found?.faults ?? [];

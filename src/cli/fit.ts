@@ -3,20 +3,18 @@
  *
  * @module
  */
+import { stripVTControlCharacters } from 'node:util';
 import { type Output } from './io.ts';
 
 /** Wide characters of East Asia and pictures take two places on a terminal, marks none. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const NONE = /[\p{M}\u200c\u200d]/u;
-/** What colours text, as `io.ts` writes it. */
-// eslint-disable-next-line no-control-regex
-const STYLES = /\u001b\[\d+m/g;
 
 /** How many places of a terminal a text takes. */
 export function cells(text: string): number {
   let sum = 0;
-  for (const character of text.replace(STYLES, '')) {
+  for (const character of stripVTControlCharacters(text)) {
     sum += NONE.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
   }
   return sum;
@@ -42,7 +40,7 @@ export function wrapped(text: string, width = 78): string {
 const NAMED = /^ {7}(?:signed|remembered|anchored|witnessed|note) +/;
 
 function hangOf(line: string): number {
-  return NAMED.exec(line.replace(STYLES, ''))?.[0].length ?? 7;
+  return NAMED.exec(stripVTControlCharacters(line))?.[0].length ?? 7;
 }
 
 function hung(line: string, hang: number, width: number): string {

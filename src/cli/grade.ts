@@ -63,8 +63,10 @@ async function graded(
   progress.done();
   if (judged.problem !== undefined) return { file, problem: judged.problem };
   const { verdict } = judged;
-  if ('log' in verdict)
-    return { file, verdict: await examineAudit(file, verdict, knowledge, examination.displaced) };
+  if ('log' in verdict) {
+    const { displaced } = examination;
+    return { file, verdict: await examineAudit(file, verdict, knowledge, { displaced }) };
+  }
   const opened = await disclosuresOf(file, judged);
   return { file, verdict: await examination.end(verdict), opened };
 }
@@ -75,15 +77,10 @@ export async function unreachedFrom(
   targets: readonly Target[],
   { memory }: Knowledge,
 ): Promise<readonly Target[]> {
+  const folders = paths.filter(isFolder);
+  if (folders.length === 0) return [];
   const files = targets.map(({ file }) => file);
-  const unreached: Target[] = [];
-  for (const path of paths.filter(isFolder)) {
-    for (const file of await unreachedIn(path, files, memory)) {
-      unreached.push({ file });
-      files.push(file);
-    }
-  }
-  return unreached;
+  return (await unreachedIn(folders, files, memory)).map((file) => ({ file }));
 }
 
 /** What is missing from the folders among the paths. */
@@ -92,6 +89,9 @@ export async function missingFrom(
   results: readonly Result[],
   { memory }: Knowledge,
 ): Promise<readonly Result[]> {
+  // A folder that is gone may have had many.
+  const folders = paths.filter((path) => isFolder(path) || !existsSync(path));
+  if (folders.length === 0) return [];
   const files = results.map(({ file }) => file);
   const origins = new Map<string, number>();
   for (const { verdict } of results) {
@@ -100,13 +100,7 @@ export async function missingFrom(
       origins.set(origin, Math.max(origins.get(origin) ?? 0, verdict?.count ?? 0));
     }
   }
-  const all: Result[] = [];
-  for (const path of paths) {
-    // A folder that is gone may have had many.
-    if (existsSync(path) && !isFolder(path)) continue;
-    for (const gone of await goneFrom(path, { files, origins }, memory)) all.push(missing(gone));
-  }
-  return all;
+  return (await goneFrom(folders, { files, origins }, memory)).map(missing);
 }
 
 function isFolder(path: string): boolean {

@@ -8,7 +8,7 @@ import { type Command } from 'commander';
 import { CATALOG, readCatalog } from '../attest/catalog.ts';
 import { noteRemoval } from '../attest/catalog-notes.ts';
 import { isThere, placeOf } from '../attest/place-of.ts';
-import { HeadMemory, type KnownHead } from '../attest/head-memory.ts';
+import { HeadMemory, seenAs, type KnownHead } from '../attest/head-memory.ts';
 import { identityIn } from '../attest/identity-in.ts';
 import { readKeyring } from '../attest/key-file.ts';
 import { originOf } from '../attest/log-identity.ts';
@@ -68,10 +68,9 @@ function jsonOf({ log, ...head }: KnownHead): string {
 
 function inWords({ log, kind, size, sealed, path, by, time }: KnownHead): string {
   const state = sealed ? 'sealed' : 'open';
-  const who = by === 'writer' ? 'written' : 'verified';
   const where = oneLine(path);
   const what = kind === 'audit' ? `audit log, ${entryCount(size)}` : count(size, 'record');
-  return `${timeWords(time)}  ${what}, ${state}, ${who}  ${where}\n  ${originOf(log)}`;
+  return `${timeWords(time)}  ${what}, ${state}, ${seenAs(by)}  ${where}\n  ${originOf(log)}`;
 }
 
 async function forget(memory: HeadMemory, log: string, io: Io): Promise<void> {

@@ -4,7 +4,6 @@
  * @module
  */
 import { appendFileSync, existsSync } from 'node:fs';
-import { anchorsPath } from '../attest/anchors-file.ts';
 import {
   type AttestedState,
   type AttestedStore,
@@ -22,6 +21,7 @@ import { placesIn } from '../attest/places.ts';
 import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { encodeVerifierKey, type SignerKey } from '../evidence/index.ts';
 import { type OpenOptions, type TranscriptStore } from '../store/index.ts';
+import { SIDECAR } from '../store/sidecars.ts';
 import { examineAudit } from './audit-evidence.ts';
 import { keyName } from './evidence-words.ts';
 import { type Io } from './io.ts';
@@ -96,7 +96,7 @@ export class Keeping {
     const { verdict } = await judge(file, () => plainly(createAuditVerifier()));
     if (verdict === undefined || !('log' in verdict)) return;
     const knowledge = { keys: [], memory: this.#attesting.memory };
-    await examineAudit(file, verdict, knowledge, undefined, 'writer');
+    await examineAudit(file, verdict, knowledge, { by: 'writer' });
   }
 
   /** What would tell this log from any other, once the transcript is closed; undefined if it holds nothing. */
@@ -174,6 +174,6 @@ function cell(text: string): string {
 /** The files beside a transcript that only the command may write. */
 export function ownFiles(realPath: string): readonly string[] {
   const catalog = catalogPath(realPath);
-  const beside = [checkpointPath(realPath), anchorsPath(realPath), `${realPath}.open`];
+  const beside = Object.values(SIDECAR).map((ending) => realPath + ending);
   return [realPath, ...beside, catalog, checkpointPath(catalog)];
 }

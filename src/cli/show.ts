@@ -70,7 +70,7 @@ async function show(file: string, { full, allowOpen }: Flags, io: Io): Promise<E
   if (problem !== undefined) throw new CommandError(`${oneLine(file)}: ${oneLine(problem)}`);
   const verdict =
     'log' in chain
-      ? await examineAudit(file, chain, knowledge, examination.displaced)
+      ? await examineAudit(file, chain, knowledge, { displaced: examination.displaced })
       : await examination.end(chain);
   const opened = 'log' in verdict ? undefined : openedBy(verdict, unopened, revealer);
   out.line(fitted(foundWords({ file, verdict, opened }, leadsOf(out), out.style), out));

@@ -130,11 +130,15 @@ async function allTargets(
   paths: readonly string[],
   { count, head }: VerifyOptions,
 ): Promise<readonly Target[]> {
-  const targets: Target[] = [];
+  // By what they are called in full: one that is named twice, or is in a folder that is, is told once.
+  const byPath = new Map<string, Target>();
   for (const path of paths) {
-    // Not as arguments, of which there may only be some thousands.
-    for (const target of await targetsOf(path)) targets.push(target);
+    for (const target of await targetsOf(path)) {
+      const name = resolve(target.file);
+      if (!byPath.has(name)) byPath.set(name, target);
+    }
   }
+  const targets = [...byPath.values()];
   const transcripts = targets.filter(({ file }) => !isCatalog(file)).length;
   if ((count !== undefined || head !== undefined) && transcripts !== 1) {
     throw new CommandError(

@@ -11,11 +11,9 @@ import { Revealer } from '../evidence/revealer.ts';
 import { AppendFile } from './append-file.ts';
 import { type OpenFile as Opened } from './filesystem.ts';
 import { pathText, realPath } from './place.ts';
+import { SIDECAR } from './sidecars.ts';
 import { codeOf, openError, readError, throughLink } from './store-errors.ts';
 import { StoreError, type Place, type TranscriptStore } from './store.ts';
-
-/** What the name of a transcript's file of disclosures has more than its own. */
-const SUFFIX = '.open';
 
 /**
  * Reads the disclosures of the transcript at `path`; there are none if there is no such file.
@@ -23,9 +21,9 @@ const SUFFIX = '.open';
  * @throws {StoreError} `failed` if it can't be read.
  */
 export async function readDisclosures(path: string | URL): Promise<OpenFile> {
-  const location = pathText(path) + SUFFIX;
+  const location = pathText(path) + SIDECAR.disclosures;
   try {
-    const file = realPath(pathText(path)) + SUFFIX;
+    const file = realPath(pathText(path)) + SIDECAR.disclosures;
     const found = await stat(file);
     // A pipe would be waited for.
     if (!found.isFile()) {
@@ -90,8 +88,8 @@ export class DisclosureFile {
    */
   static async open(place: Place, location: string, kept: number | null): Promise<DisclosureFile> {
     const { system, durability } = place;
-    const path = place.path + SUFFIX;
-    const name = location + SUFFIX;
+    const path = place.path + SIDECAR.disclosures;
+    const name = location + SIDECAR.disclosures;
     // Nobody who made it beforehand, or a link in its place, may get to read what is written to it.
     const fresh = kept === null ? constants.O_EXCL : 0;
     const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;

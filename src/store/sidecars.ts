@@ -8,8 +8,12 @@ import { isTaken } from './place.ts';
 import { messageOf } from './store-errors.ts';
 import { StoreError } from './store.ts';
 
-/** What the names of these files add to the transcript's: checkpoints, anchors, disclosures. */
-const ENDINGS = ['.checkpoint', '.anchors', '.open'] as const;
+/** What the names of these files add to the transcript's. */
+export const SIDECAR = {
+  checkpoints: '.checkpoint',
+  anchors: '.anchors',
+  disclosures: '.open',
+} as const;
 
 /**
  * Keeps what lies beside a path that holds no transcript any more, as `<path>.checkpoint.old-<k>`: it is of one that was
@@ -18,7 +22,7 @@ const ENDINGS = ['.checkpoint', '.anchors', '.open'] as const;
  * @throws {StoreError} `failed` if it can't be moved.
  */
 export function setSidecarsAside(path: string, location: string): void {
-  for (const ending of ENDINGS) setAside(path + ending, location);
+  for (const ending of Object.values(SIDECAR)) setAside(path + ending, location);
 }
 
 function setAside(path: string, location: string): void {

@@ -7,6 +7,9 @@
 import { BAD } from './bytes.ts';
 import { MAX_LINE_BYTES } from './record.ts';
 
+/** What is said of a last line that was cut, or only lost its newline. */
+export const NO_NEWLINE = 'the last line has no newline';
+
 const NEWLINE = 0x0a;
 /** The most bytes that are looked at as one buffer: the scanner keeps places in 32 bits. */
 const PIECE = 2 ** 30;
@@ -45,7 +48,7 @@ export abstract class LineVerifier<F extends { readonly reason: string; readonly
     if (this.#suspect !== undefined) {
       this.fault = this.lineFault('torn_tail', `the last line is cut: ${this.#suspect.detail}`);
     } else if (this.#carried > 0) {
-      this.fault = this.lineFault('torn_tail', 'the last line has no newline');
+      this.fault = this.lineFault('torn_tail', NO_NEWLINE);
     }
   }
 

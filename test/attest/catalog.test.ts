@@ -71,7 +71,7 @@ async function faultsIn(folder: string, { knowledge }: User): Promise<string[]> 
     if (origin !== undefined) origins.set(origin, count);
     if (fault !== undefined) faults.push(`${file.slice(folder.length + 1)} ${fault.reason}`);
   }
-  const gone = await goneFrom(folder, { files, origins }, knowledge.memory);
+  const gone = await goneFrom([folder], { files, origins }, knowledge.memory);
   return [
     ...faults,
     ...gone.map((each) => `${each.file.slice(folder.length + 1)} ${each.fault.reason}`),

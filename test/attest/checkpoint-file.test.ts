@@ -6,6 +6,7 @@
  */
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -265,13 +266,15 @@ describe('a file of 16 MiB', () => {
     const many = Math.floor((most - two.length) / one.length) - 1;
     const bytes = Buffer.concat([...Array.from({ length: many }, () => one), two, one]);
     writeFileSync(checkpointPath(path), bytes);
+    chmodSync(checkpointPath(path), 0o640);
     const writer = new CheckpointWriter(path);
     for (let size = bytes.length; size + bytesOf(THIRD).length <= most;) {
       await writer.append(THIRD);
       size += bytesOf(THIRD).length;
     }
     await writer.append(noteOf(9999));
-    const after = statSync(checkpointPath(path)).size;
+    const { size: after, mode } = statSync(checkpointPath(path));
+    expect(mode & 0o777).toBe(0o640);
     expect(after).toBeLessThan(most / 2 + 2000);
     expect(after).toBeGreaterThan(most / 2 - 2000);
     const sizes = sizesIn(path);

@@ -151,6 +151,24 @@ test('many statements of one history: the range that is named holds the first re
   }
 });
 
+test('what to undo if it was on purpose is that of all statements that fail, once each', () => {
+  const forget = 'run `hashtape heads forget /x`';
+  const all = (size: number): Partial<Stated> => ({
+    stored: checkpoints(log(2), log(size)),
+    known: [known(log(size))],
+    listed: [listed(log(size))],
+  });
+  for (const now of [log(4), log(MOST, 3)]) {
+    const fault = judged(now, all(6));
+    expect(fault?.undo).toBe(`move its .checkpoint away, and ${forget}`);
+  }
+  // Those that hold need no undoing, and an anchor can't be undone.
+  const changed = log(MOST, 3);
+  const stored = checkpoints(changed.slice(0, 6));
+  expect(judged(changed, { ...all(6), stored })?.undo).toBe(forget);
+  expect(judged(changed, { anchors: [anchored(log(6))] })).not.toHaveProperty('undo');
+});
+
 test('checkpoints that were made for the changed log don’t narrow what memory or an anchor says', () => {
   for (let changed = 0; changed < 6; changed += 1) {
     for (let forged = 1; forged <= 6; forged += 1) {

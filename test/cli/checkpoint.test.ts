@@ -131,6 +131,20 @@ describe('a copy', () => {
     expect(stdout.match(/anchored {3}all 3 records, in the/g)).toHaveLength(2);
   });
 
+  test('as a git note needs somebody who makes it', async () => {
+    const env = { ...bareEnv(join(folder, 'home', 'owner')), GIT_CONFIG_NOSYSTEM: '1' };
+    const git = (...args: readonly string[]): Promise<Executed> =>
+      execute('git', args, { cwd: folder, env });
+    await git('init', '-q');
+    await git('config', 'user.useConfigOnly', 'true');
+    const me = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
+    await git(...me, 'commit', '-q', '--allow-empty', '-m', 'begin');
+    const args = [MAIN, 'checkpoint', 'a.jsonl', '--git'];
+    const made = await execute(process.execPath, args, { cwd: folder, env });
+    expect(made.stderr).toMatch(/: set user\.name and user\.email with git config$/m);
+    expect(made.status).toBe(2);
+  });
+
   test('whose end was cut off is added to so that what is added counts', async () => {
     await copied();
     const text = readFileSync(at('copy.txt'));

@@ -164,6 +164,22 @@ describeInBrowser('hashtape episode', (world) => {
     }
   }
 
+  /** Removing an audit log and beginning it anew with the command is a note, no fault: that is how one does it on purpose. */
+  async function runsAnew(folder: string): Promise<void> {
+    for (const name of ['a.jsonl', 'a.audit.jsonl']) rmSync(join(folder, name));
+    const env = { ...bareEnv(folder), CHROMIUM_PATH: process.env['CHROMIUM_PATH'] ?? '' };
+    const args = [MAIN, ...episodeArgs('--check-text', 'buy milk')];
+    expect(await execute(process.execPath, args, { cwd: folder, env })).toMatchObject({
+      status: 0,
+    });
+    const verify = [MAIN, 'verify', 'a.jsonl', 'a.audit.jsonl'];
+    const { status, stdout } = await execute(process.execPath, verify, { cwd: folder, env });
+    expect(status, stdout).toBe(0);
+    expect(stdout).toMatch(
+      / note +another log was seen here at 20.*: hashtape\/[0-9a-f]{64}, 4 entries$/m,
+    );
+  }
+
   const episodeArgs = (...more: string[]): string[] => [
     'episode',
     'Put milk on the list',
@@ -205,6 +221,7 @@ describeInBrowser('hashtape episode', (world) => {
         });
         expect(again.status, `${args.join(' ')}: ${again.stdout}${again.stderr}`).toBe(0);
       }
+      await runsAnew(folder);
     });
   });
 
