@@ -4,6 +4,7 @@
  * @module
  */
 import { toHex } from '../evidence/hex.ts';
+import { shellPath } from '../store/shell-path.ts';
 import { type CheckpointFile } from './checkpoint-file.ts';
 import { seenAs, type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
@@ -58,8 +59,8 @@ export interface Claim {
 
 /** What was stated of a log before. */
 export interface Stated {
-  /** The file's real path. */
-  readonly path: string | undefined;
+  /** All paths of the file. */
+  readonly places: readonly string[];
   /** Null if the file holds no record. */
   readonly id: string | null;
   readonly stored: CheckpointFile | null;
@@ -130,10 +131,10 @@ const MOVE_AWAY = 'move its .checkpoint away';
 
 /** How to forget what was seen at a path. */
 export function forgetting(path: string): string {
-  return `run \`hashtape heads forget ${path}\``;
+  return `run \`hashtape heads forget ${shellPath(path)}\``;
 }
 
-function claimsOf({ path, stored, known, listed = [], anchors = [] }: Stated): Claim[] {
+function claimsOf({ places, stored, known, listed = [], anchors = [] }: Stated): Claim[] {
   const claims = (stored?.checkpoints ?? []).map(
     ({ number, checkpoint: { size, root } }): Claim => ({
       size,
@@ -153,17 +154,18 @@ function claimsOf({ path, stored, known, listed = [], anchors = [] }: Stated): C
   }
   for (const head of known) {
     const { size, root, sealed: isSealed } = head;
-    const words = knownWords(head, path);
+    const isHere = places.includes(head.path);
+    const words = knownWords(head, isHere);
     // Where it goes on in another place, forgetting that would give up the better one.
-    const isLeft = head.path === path || !isFileItself(head.path);
+    const isLeft = isHere || !isFileItself(head.path);
     const undo = isLeft ? { undo: forgetting(head.path) } : {};
     claims.push({ size, root, words, reason: 'diverged', isSealed, ...undo });
   }
   return claims;
 }
 
-function knownWords({ size, by, time, path }: KnownHead, here: string | undefined): string {
-  const where = path === here ? 'here' : `in ${path}`;
+function knownWords({ size, by, time, path }: KnownHead, isHere: boolean): string {
+  const where = isHere ? 'here' : `in ${path}`;
   return `by this machine's memory of heads it had ${size} records when it was ${seenAs(by)} ${where} at ${time}`;
 }
 

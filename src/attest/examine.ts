@@ -12,7 +12,7 @@ import { messageOf } from '../store/store-errors.ts';
 import { type Fault, type Verdict } from '../transcript/index.ts';
 import { NO_NEWLINE } from '../transcript/line-verifier.ts';
 import { findAnchors, type AnchorKnowledge, type Anchors } from './anchors.ts';
-import { bearingOn, type Bearing } from './bearing.ts';
+import { bearingOn, seenAt, type Bearing } from './bearing.ts';
 import { isCatalog, readCatalog } from './catalog.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault, type EvidenceReason } from './compare.ts';
@@ -22,7 +22,7 @@ import { identityIn } from './identity-in.ts';
 import { originOf, type LogIdentity } from './log-identity.ts';
 import { type LookUp } from './look-up.ts';
 import { noticesOf, type Around } from './notices.ts';
-import { placeOf } from './place-of.ts';
+import { placeOf, placesOf } from './place-of.ts';
 import { Roots } from './roots.ts';
 import { checkSignatures, type Signatures } from './signatures.ts';
 
@@ -76,7 +76,7 @@ export class Examination {
     this.#before = before;
     this.#notices.push(...notices);
     const recalled = recall(knowledge.memory, before);
-    this.#bearing = bearingOn(before.path ?? '', headsOf(recalled), before.identity);
+    this.#bearing = bearingOn(before.places, headsOf(recalled), before.identity);
     if ('problem' in recalled) {
       this.#isDamaged = true;
       this.#notices.push(recalled.problem);
@@ -93,12 +93,11 @@ export class Examination {
     if (path === undefined) return new Examination(knowledge, NOTHING);
     const identity = await identityIn(path);
     // By a link's own name: it may lead to a run in the place of another.
-    const place = placeOf(file);
-    const listed = await knowledge.listed?.(place, identity?.id);
+    const listed = await knowledge.listed?.(placeOf(file), identity?.id);
     const { statements = [], problem } = listed ?? {};
     const examination = new Examination(knowledge, {
       path,
-      place,
+      places: placesOf(file),
       identity,
       stored: readCheckpoints(path, identity === null ? undefined : originOf(identity.id)),
       listed: statements,
@@ -154,8 +153,8 @@ export class Examination {
 
   /** What is wrong with a file that is no transcript: that there was one, by what lies around it. */
   get displaced(): EvidenceFault | undefined {
-    const { path, stored, listed } = this.#before;
-    const known = path === undefined ? [] : headsOf(this.#knowledge.memory?.at(path));
+    const { places, stored, listed } = this.#before;
+    const known = headsOf(seenAt(this.#knowledge.memory, places));
     const isKnown = known.some(({ kind }) => kind === 'transcript');
     if (stored === null && listed.length === 0 && !isKnown) return undefined;
     const by = listed.length > 0 ? 'the catalogue' : stored !== null ? 'its checkpoints' : 'memory';
@@ -169,12 +168,12 @@ export class Examination {
     chainFault: Fault | undefined,
   ): EvidenceFault | undefined {
     if (fault !== undefined) return fault;
-    const { path, stored, listed, found } = this.#before;
+    const { places, stored, listed, found } = this.#before;
     const { anchors } = found;
     const id = identity?.id ?? null;
     const { heads: known } = this.#bearing;
     const isTorn = chainFault?.reason === 'torn_tail' && chainFault.detail === NO_NEWLINE;
-    return compare(this.#roots, { path, id, stored, listed, anchors, known, isTorn });
+    return compare(this.#roots, { places, id, stored, listed, anchors, known, isTorn });
   }
 
   /** Whether it is to be remembered. A log that isn't what it must be could be a forged one: what it should have been would then be called wrong. */
@@ -223,16 +222,16 @@ function isRemembered(coverage: readonly Covered[], count: number): boolean {
 }
 
 /** What is known of the log; of a file that holds none any more, what is known of its path. */
-function recall(memory: HeadMemory | undefined, { identity, path }: Before): Recalled {
-  if (memory === undefined || path === undefined) return [];
-  return identity === null ? memory.at(path) : memory.recall(identity.id);
+function recall(memory: HeadMemory | undefined, { identity, places }: Before): Recalled {
+  if (memory === undefined) return [];
+  return identity === null ? seenAt(memory, places) : memory.recall(identity.id);
 }
 
 const NO_ANCHORS: Anchors = { anchors: [], notices: [] };
 
 const NOTHING: Before = {
   path: undefined,
-  place: undefined,
+  places: [],
   identity: null,
   stored: null,
   listed: [],

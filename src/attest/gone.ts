@@ -9,7 +9,7 @@ import { catalogPath, isCatalog, readCatalog, type Listed } from './catalog.ts';
 import { type EvidenceFault } from './compare.ts';
 import { headsOf, seenAs, sizeWords, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
-import { isFileItself, isThere, placeOf } from './place-of.ts';
+import { isFileItself, isThere, placeOf, placesOf } from './place-of.ts';
 
 /** A log that is gone. */
 export interface Gone {
@@ -25,8 +25,8 @@ export async function goneAt(file: string, memory: HeadMemory | undefined): Prom
   const catalog = await readCatalog(catalogPath(path)).catch(() => null);
   const listed = catalog?.files.get(basename(path));
   if (listed !== undefined) return { file, fault: unlisted(listed) };
-  const [known] = headsOf(memory?.at(path));
-  if (known === undefined || isElsewhere(headsOf(memory?.recall(known.log)))) return null;
+  const [known] = placesOf(file).flatMap((place) => headsOf(memory?.at(place)));
+  if (known === undefined || isElsewhere(known.log, memory)) return null;
   return { file, fault: forgotten(known) };
 }
 
@@ -75,7 +75,7 @@ export async function goneFrom(
   for (const { file, head } of knownBelow(folders, memory)) {
     const { log, path } = head;
     if (isFileItself(path) || gone.has(log) || isSeen(head, origins)) continue;
-    if (!isElsewhere(headsOf(memory?.recall(log)))) gone.set(log, { file, fault: forgotten(head) });
+    if (!isElsewhere(log, memory)) gone.set(log, { file, fault: forgotten(head) });
   }
   return [...gone.values()];
 }
@@ -91,7 +91,9 @@ function knownBelow(
   folders: readonly string[],
   memory: HeadMemory | undefined,
 ): { file: string; head: KnownHead }[] {
-  const roots = folders.map((folder) => ({ folder, real: join(realOf(folder), sep) }));
+  const roots = folders.flatMap((folder) =>
+    placesOf(folder).map((place) => ({ folder, real: join(place, sep) })),
+  );
   return (memory?.list() ?? []).flatMap((head) => {
     const root = roots.find(({ real }) => head.path.startsWith(real));
     // One whose place another log took on purpose isn't looked for there.
@@ -100,9 +102,11 @@ function knownBelow(
   });
 }
 
-/** Whether a log is still where it was seen once: then it was moved, or copied, and is to be looked for there. */
-function isElsewhere(heads: readonly KnownHead[]): boolean {
-  return heads.some(({ path }) => isFileItself(path));
+/** Whether a log is still where it was seen once, and no other since: then it was moved, or copied, and is to be looked for there. */
+function isElsewhere(log: string, memory: HeadMemory | undefined): boolean {
+  return headsOf(memory?.recall(log)).some(
+    (head) => isFileItself(head.path) && memory?.isLast(head) === true,
+  );
 }
 
 /** What the catalogues among the files list, and where it was. */

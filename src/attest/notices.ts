@@ -12,8 +12,8 @@ import { type Statement } from './look-up.ts';
 export interface Around {
   /** The file's real path; undefined for what is no file, as a pipe. */
   readonly path: string | undefined;
-  /** Its own name, which may be a link's. */
-  readonly place: string | undefined;
+  /** All paths that it comes to by its name. */
+  readonly places: readonly string[];
   readonly stored: CheckpointFile | null;
   readonly listed: readonly Statement[];
 }
@@ -60,7 +60,7 @@ function besideWords({ stored }: Around, unknown: readonly string[]): string[] {
 }
 
 function placeWords(
-  { path, place, listed }: Around,
+  { places, listed }: Around,
   { id, unique }: LogIdentity,
   memory: HeadMemory | undefined,
 ): string[] {
@@ -71,9 +71,7 @@ function placeWords(
       : [`another log was written here before, at ${before.at}: ${originOf(before.log)}`];
   if (memory === undefined) return words;
   if (!unique) words.push('not remembered: the run has no id, so another could begin just so');
-  const seen = [...new Set([path, place])].flatMap((each) =>
-    each === undefined ? [] : memory.everAt(each),
-  );
+  const seen = places.flatMap((place) => memory.everAt(place));
   const others = new Map(seen.map((head) => [head.log, head]));
   for (const log of [id, before?.log ?? '']) others.delete(log);
   return [...words, ...seenWords([...others.values()])];

@@ -14,14 +14,14 @@ import { readRecords } from '../store/read.ts';
 import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
 import { AttestedStore, type Attesting, type Begun } from './attested-store.ts';
-import { bearingOn } from './bearing.ts';
+import { bearingOn, seenAt } from './bearing.ts';
 import { readCheckpoints } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
 import { headAt, headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { identityIn } from './identity-in.ts';
 import { identityOf, type LogIdentity } from './log-identity.ts';
 import { lookUp, type Statement } from './look-up.ts';
-import { placeOf } from './place-of.ts';
+import { placesOf } from './place-of.ts';
 import { Roots } from './roots.ts';
 
 /**
@@ -39,7 +39,8 @@ export async function createAttested(
   const { memory } = attesting;
   // Before there is a file: one that a crash leaves empty would seem to be what is left of another log.
   const isFree = !isTaken(location);
-  if (isFree) await memory?.leave(placeOf(location));
+  const places = placesOf(location);
+  for (const place of isFree ? places : []) await memory?.leave(place);
   const store = await createTranscript(path, options);
   return orClosed(store, async () => {
     const real = realPath(location);
@@ -112,11 +113,12 @@ async function compared(
   const path = realPath(location);
   const stored = readCheckpoints(path);
   const listed = await listedFor(path, (problem) => onProblem?.(`${location}: ${problem}`));
-  const log = new Log(memory, path);
+  const places = placesOf(location);
+  const log = new Log(memory, places);
   wantRoots(log.roots, { stored, listed });
   await readAll(records, log, accept);
   const { roots, identity, known } = log;
-  const fault = compare(roots, { path, id: identity?.id ?? null, stored, known, listed });
+  const fault = compare(roots, { places, id: identity?.id ?? null, stored, known, listed });
   if (fault !== undefined) throw refused(location, fault);
   const unfit = stored?.damage ?? stored?.problem;
   if (unfit !== undefined) throw damaged(location, unfit);
@@ -156,22 +158,23 @@ async function readAll(
 class Log {
   readonly roots = new Roots();
   readonly #memory: HeadMemory | undefined;
-  readonly #path: string;
+  readonly #places: readonly string[];
   identity: LogIdentity | undefined;
   /** What was known at its first record, as others may verify it meanwhile; of an empty one, what was there. */
   known: readonly KnownHead[];
 
-  constructor(memory: HeadMemory | undefined, path: string) {
+  /** @param places all paths of the file. */
+  constructor(memory: HeadMemory | undefined, places: readonly string[]) {
     this.#memory = memory;
-    this.#path = path;
-    this.known = headsOf(memory?.at(path));
+    this.#places = places;
+    this.known = headsOf(seenAt(memory, places));
   }
 
   add(record: TranscriptRecord): void {
     if (this.identity === undefined) {
       this.identity = identityOf(record);
       const heads = headsOf(this.#memory?.recall(this.identity.id));
-      this.known = bearingOn(this.#path, heads, this.identity).heads;
+      this.known = bearingOn(this.#places, heads, this.identity).heads;
       wantRoots(this.roots, { known: this.known });
     }
     this.roots.add(record.hash);

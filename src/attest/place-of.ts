@@ -4,7 +4,7 @@
  * @module
  */
 import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { codeOf } from '../store/store-errors.ts';
 
 /** A path in the real path of its folder, as far as that is there; the name itself isn't followed. */
@@ -14,6 +14,29 @@ export function placeOf(file: string): string {
     return join(realpathSync(dirname(path)), basename(path));
   } catch {
     return path;
+  }
+}
+
+/**
+ * All paths of a file that links in its name come to: each folder of it followed, or not. What was seen at one of them
+ * was seen here, also where a folder was changed for a link to another since.
+ */
+export function placesOf(file: string): readonly string[] {
+  const path = resolve(file);
+  const places = new Set<string>();
+  for (let folder = path; ; folder = dirname(folder)) {
+    const real = realOf(folder);
+    if (real !== null) places.add(join(real, relative(folder, path)));
+    // Nothing above it is a link.
+    if (real === folder || folder === dirname(folder)) return [...places];
+  }
+}
+
+function realOf(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null; // it isn't there, or can't be seen
   }
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../evidence/index.ts';
 import { nodeFileSystem, type OpenFile } from '../store/filesystem.ts';
 import { pathText, realPath } from '../store/place.ts';
+import { shellPath } from '../store/shell-path.ts';
 import { openError, readError } from '../store/store-errors.ts';
 import { readCheckpoints, type CheckpointFile, type StoredCheckpoint } from './checkpoint-file.ts';
 import { readClaims } from './claimed-hashes.ts';
@@ -212,7 +213,7 @@ function uncovered(
   if (bad !== undefined) return broken(location, `its checkpoints can't be used (${bad})`);
   const torn = last === undefined ? '; its last line is unfinished, as a crash leaves it' : '';
   return new ProveError(
-    `${location}: no checkpoint covers record ${seq}${torn}. \`hashtape checkpoint ${location}\` makes one`,
+    `${location}: no checkpoint covers record ${seq}${torn}. \`hashtape checkpoint ${shellPath(location)}\` makes one`,
   );
 }
 
@@ -221,6 +222,6 @@ const LAST_BYTES = 40;
 
 function broken(location: string, problem: string): ProveError {
   return new ProveError(
-    `${location}: ${problem}, so nothing can be proven. \`hashtape verify ${location}\` tells what is wrong`,
+    `${location}: ${problem}, so nothing can be proven. \`hashtape verify ${shellPath(location)}\` tells what is wrong`,
   );
 }

@@ -5,11 +5,13 @@
  * @module
  */
 import { statSync } from 'node:fs';
+import { headIn, seenAt } from '../attest/bearing.ts';
 import { forgetting, type EvidenceFault } from '../attest/compare.ts';
 import { rememberedAs, type Covered, type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
-import { headAt, type HeadMemory, type KnownHead, type SeenHead } from '../attest/head-memory.ts';
+import { type HeadMemory, type KnownHead, type SeenHead } from '../attest/head-memory.ts';
 import { originOf } from '../attest/log-identity.ts';
+import { placesOf } from '../attest/place-of.ts';
 import { type AuditVerdict } from '../computer/audit-verdict.ts';
 import { realPath } from '../store/place.ts';
 import {
@@ -54,11 +56,12 @@ export async function examineAudit(
     return bare(verdict, []);
   }
   const log = await auditIn(path);
-  const recalled = log === null ? memory.at(path) : memory.recall(log);
+  const places = placesOf(file);
+  const recalled = log === null ? seenAt(memory, places) : memory.recall(log);
   if ('problem' in recalled) return bare(verdict, [recalled.problem]);
   // Two episodes that begin in the same second may begin alike: of other places it says nothing.
-  const here = { path, log, memory, by, known: headAt(recalled, path) };
-  const replaced = log === null ? null : await replacedAt(path, log, memory);
+  const here = { path, log, memory, by, known: headIn(places, recalled) };
+  const replaced = log === null ? null : await replacedAt(places, log, memory);
   const fault = await faultIn(verdict, here, { replaced, required });
   if (fault !== undefined) return faulty(verdict, fault);
   return remembered(verdict, here, replaced);
@@ -93,7 +96,8 @@ async function remembered(
 ): Promise<ExaminedAudit> {
   const notices = replaced === null ? [] : [replaced.notice];
   if (log === null) return bare(verdict, notices);
-  const problems = await remember(memory, known, { log, path, by, verdict });
+  const seen = known?.path === path ? known : undefined;
+  const problems = await remember(memory, seen, { log, path, by, verdict });
   const examined = {
     ...bare(verdict, [...notices, ...problems]),
     origin: originOf(log),
@@ -132,20 +136,20 @@ function faulty(verdict: AuditVerdict, fault: AuditEvidenceFault): ExaminedAudit
 async function compared(
   path: string,
   { count, head, fault }: AuditVerdict,
-  { size, root, time }: KnownHead,
+  { size, root, time, path: place }: KnownHead,
 ): Promise<AuditEvidenceFault | undefined> {
   const was = `by this machine's memory of heads it had ${size} entries when it was read here at ${time}`;
   if (size > count) {
     const isTorn = fault?.reason === 'torn_tail' && size === count + 1;
     const torn = isTorn ? ': its last line is cut or has no newline, and was whole before' : '';
     const detail = `${was}, and it has ${count}${torn}`;
-    return { entry: count + 1, reason: 'rolled_back', detail, undo: forgetting(path) };
+    return { entry: count + 1, reason: 'rolled_back', detail, undo: forgetting(place) };
   }
   // The chain holds, so one digest stands for all entries before it.
   const digest = size === count ? head : await digestOf(path, size);
   if (digest === root) return undefined;
   const detail = `${was}, and its first ${size} are others now`;
-  return { entry: 1, reason: 'diverged', detail, undo: forgetting(path) };
+  return { entry: 1, reason: 'diverged', detail, undo: forgetting(place) };
 }
 
 async function remember(

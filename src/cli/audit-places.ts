@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { headAt, headsOf, type HeadMemory } from '../attest/head-memory.ts';
+import { seenAt } from '../attest/bearing.ts';
 import { forgetting } from '../attest/compare.ts';
 import { auditId } from '../attest/log-identity.ts';
 import { seenWords } from '../attest/notices.ts';
@@ -33,34 +34,45 @@ export interface Replaced {
  * Another audit log that was seen at this place. A whole new chain looks like a log that was begun anew, so it is a fault,
  * unless this one was moved here from where it was seen before, or the other one is still there, whole, under
  * another name: which is remembered then, as it excuses this one.
+ *
+ * @param places all paths of the file.
  */
 export async function replacedAt(
-  path: string,
+  places: readonly string[],
   log: string,
   memory: HeadMemory,
 ): Promise<Replaced | null> {
-  const other = headsOf(memory.at(path)).find((head) => head.kind === 'audit');
-  if (other === undefined || other.log === log) return replacedBefore(path, log, memory);
+  const other = headsOf(seenAt(memory, places)).find((head) => head.kind === 'audit');
+  if (other === undefined || other.log === log) return replacedBefore(places, log, memory);
   const { size, root, time } = other;
   const was = `another log of ${size} entries was read here at ${time}`;
-  const isMoved = headsOf(memory.recall(log)).some((head) => head.path !== path);
+  const isMoved = headsOf(memory.recall(log)).some((head) => !places.includes(head.path));
   if (isMoved) return { notice: was, fault: undefined };
   const known = headsOf(memory.recall(other.log));
-  const places = known.map((head) => head.path);
-  for (const place of [...(await besides(path)), ...places]) {
-    if (place === path || (await auditIn(place)) !== other.log) continue;
+  const elsewhere = known.map((head) => head.path);
+  for (const place of [...(await besides(other.path)), ...elsewhere]) {
+    if (places.includes(place) || (await auditIn(place)) !== other.log) continue;
     if ((await digestOf(place, size)) === root) {
       await memory.remember({ ...other, path: place, by: 'verifier' }, headAt(known, place));
       return { notice: `${was}; it is in ${place} now`, fault: undefined };
     }
   }
   const detail = `${was}, and every entry is another now`;
-  return { notice: was, fault: { entry: 1, reason: 'diverged', detail, undo: forgetting(path) } };
+  return {
+    notice: was,
+    fault: { entry: 1, reason: 'diverged', detail, undo: forgetting(other.path) },
+  };
 }
 
 /** Logs whose place was taken by `hashtape episode` itself, or that were told of before. */
-function replacedBefore(path: string, log: string, memory: HeadMemory): Replaced | null {
-  const others = memory.everAt(path).filter((head) => head.kind === 'audit' && head.log !== log);
+function replacedBefore(
+  places: readonly string[],
+  log: string,
+  memory: HeadMemory,
+): Replaced | null {
+  const others = places
+    .flatMap((place) => memory.everAt(place))
+    .filter((head) => head.kind === 'audit' && head.log !== log);
   const [notice] = seenWords(others);
   return notice === undefined ? null : { notice, fault: undefined };
 }

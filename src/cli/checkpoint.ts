@@ -24,6 +24,7 @@ import {
   type SignerKey,
 } from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
+import { shellPath } from '../store/shell-path.ts';
 import { codeOf } from '../store/store-errors.ts';
 import { createVerifier } from '../transcript/index.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
@@ -129,7 +130,7 @@ async function statementOf(file: string, io: Io): Promise<string> {
   if ('log' in verdict) throw new CommandError(`${name}: ${AUDIT_LOG}`);
   const { fault } = await examination.end(verdict);
   if (fault !== undefined) {
-    const next = `\`hashtape verify ${name}\` says what that means`;
+    const next = `\`hashtape verify ${shellPath(name)}\` says what that means`;
     throw new CommandError(
       `${name}: it doesn't hold, so it isn't signed: ${faultWords(fault)}. ${next}`,
     );

@@ -10,9 +10,9 @@ import { anthropic } from '../models/anthropic.ts';
 import { openai } from '../models/openai.ts';
 import { loadPeer } from '../models/peer.ts';
 import { loadScript } from '../models/scripted.ts';
+import { shellPath } from '../store/shell-path.ts';
 import { CommandError } from './io.ts';
 import { given } from './options.ts';
-import { quoted } from './report.ts';
 import { oneLine, problemOf } from './words.ts';
 
 /** Examples that are in the package, as a shell takes their paths where it is. */
@@ -24,7 +24,7 @@ export const EXAMPLE: { readonly script: string; readonly tools: string } = {
 function packed(name: string): string {
   const path = fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
   const near = relative(process.cwd(), path);
-  return quoted(near.length < path.length ? near : path);
+  return shellPath(near.length < path.length ? near : path);
 }
 
 /** What a choice depends on, beside `--model`. */

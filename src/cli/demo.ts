@@ -19,6 +19,7 @@ import {
 import { replay, run, tool, type Outcome } from '../index.ts';
 import { scripted, type ScriptTurn } from '../models/scripted.ts';
 import { readRecords, verifyFile } from '../store/index.ts';
+import { shellPath } from '../store/shell-path.ts';
 import {
   advance,
   EMPTY_HEAD,
@@ -282,11 +283,12 @@ function isNoted(record: TranscriptRecord | undefined): boolean {
 }
 
 function nextSteps(folder: string): string {
+  const at = (name: string): string => shellPath(join(folder, name));
   return `
 Next:
-  npx hashtape show ${join(folder, 'recover.jsonl')}
-  npx hashtape diff ${join(folder, 'answer.jsonl')} ${join(folder, 'recover.jsonl')}
-  npx hashtape verify ${folder}   (exit 1: tampered.jsonl and attested.jsonl are the two that were damaged)
+  npx hashtape show ${at('recover.jsonl')}
+  npx hashtape diff ${at('answer.jsonl')} ${at('recover.jsonl')}
+  npx hashtape verify ${shellPath(folder)}   (exit 1: tampered.jsonl and attested.jsonl are the two that were damaged)
   npx hashtape run --model openai:NAME --with fs "Summarise the files here"   (OPENAI_API_KEY, or a local Ollama)
 
 What the chain shows: the records that are there were not edited, reordered or cut in the middle.

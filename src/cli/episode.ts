@@ -15,6 +15,7 @@ import {
 import { playwrightScreen, type PlaywrightScreen } from '../computer/playwright.ts';
 import { systemClock } from '../index.ts';
 import { StoreError, type TranscriptStore } from '../store/index.ts';
+import { shellPath } from '../store/shell-path.ts';
 import { chooseModel } from './choose-model.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { Keeping } from './keeping.ts';
@@ -28,7 +29,7 @@ import {
 import { priceOf, watchLive } from './live-run.ts';
 import { given, repeated } from './options.ts';
 import { createOut } from './out.ts';
-import { quoted, report } from './report.ts';
+import { report } from './report.ts';
 import { commandCheck } from './tools/shell.ts';
 import { count, harmlessJson, oneLine, problemOf } from './words.ts';
 
@@ -276,6 +277,6 @@ function rows({ result, audit, alerts, steps, screenshot }: Episode): string[] {
     `picture   ${screenshot === undefined ? 'none could be kept' : oneLine(screenshot.path)}`,
     ...(audit === undefined
       ? []
-      : [`          npx hashtape verify ${quoted(oneLine(audit.location))}`]),
+      : [`          npx hashtape verify ${shellPath(oneLine(audit.location))}`]),
   ];
 }

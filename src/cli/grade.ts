@@ -104,7 +104,11 @@ export async function missingFrom(
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false; // what is wrong with it is said where it is read
+  }
 }
 
 function missing({ file, fault }: Gone): Result {

@@ -9,6 +9,7 @@ import { checkProof } from '../attest/check-proof.ts';
 import { placesIn } from '../attest/places.ts';
 import { ProveError, proveRecord } from '../attest/prove.ts';
 import { type VerifierKey } from '../evidence/index.ts';
+import { shellPath } from '../store/shell-path.ts';
 import { codeOf } from '../store/store-errors.ts';
 import { StoreError } from '../store/store.ts';
 import { keyName } from './evidence-words.ts';
@@ -54,8 +55,10 @@ async function prove(file: string, seq: number, out: string, io: Io): Promise<Ex
   const log = `record ${seq} of ${count(size, 'record')}, signed by ${names.join(', ')}`;
   io.out.line(`${io.out.style('good', 'proof')}  ${oneLine(out)}  ${oneLine(log)}`);
   const [key] = signed;
-  const give = key === undefined ? '' : ` --key ${key}`;
-  io.err.line(`whoever has the file checks it by: hashtape check ${oneLine(out)}${oneLine(give)}`);
+  const give = key === undefined ? '' : ` --key ${shellPath(key)}`;
+  io.err.line(
+    `whoever has the file checks it by: hashtape check ${shellPath(oneLine(out))}${oneLine(give)}`,
+  );
   return 0;
 }
 

@@ -6,6 +6,7 @@
  */
 // Not from the index, which would load the whole loop for `show`.
 import { type NamedCall, type Outcome, type StopReason } from '../run/outcome.ts';
+import { shellPath } from '../store/shell-path.ts';
 import { type Style } from './io.ts';
 import { count, cut, dollars, duration, number, oneLine } from './words.ts';
 
@@ -55,7 +56,7 @@ export function report(outcome: Outcome, hadCheck: boolean, style: Style): strin
     ['record', `${file}, ${count(records, 'record')}, ${sealed ? 'sealed' : 'open'}`],
     ...(outcome.reason === 'record_error' && !sealed ? [['', UNRECORDED]] : []),
     ['head', head],
-    ['check it', `npx hashtape verify ${quoted(file)}`],
+    ['check it', `npx hashtape verify ${shellPath(file)}`],
   ];
   const lines = rows.map(([name = '', text = '']) => `${style('quiet', name.padEnd(9))} ${text}`);
   return ['', ...lines].join('\n');
@@ -113,9 +114,4 @@ function spending({ spent }: Outcome): string {
     ...(spent.usd === null ? [] : [dollars(spent.usd)]),
     duration(spent.seconds),
   ].join(', ');
-}
-
-/** A path as a shell takes it. */
-export function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

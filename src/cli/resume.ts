@@ -7,6 +7,7 @@ import { Option, type Command } from 'commander';
 import { type ConfigurationPart } from '../index.ts';
 import { CONFIGURATION_PARTS } from '../run/differences.ts';
 import { recordedOptions } from '../run/resume.ts';
+import { shellPath } from '../store/shell-path.ts';
 import { chooseModel } from './choose-model.ts';
 import { gatherTools } from './gather-tools.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
@@ -14,7 +15,6 @@ import { Keeping } from './keeping.ts';
 import { addLiveOptions, budgetOf, redactOf, type LiveFlags } from './live-options.ts';
 import { oneOf } from './options.ts';
 import { optionsOf, priceOf, refuseBad, rootFolder } from './live-run.ts';
-import { quoted } from './report.ts';
 import { goOn, unfinished } from './resuming.ts';
 import { oneLine } from './words.ts';
 
@@ -66,7 +66,7 @@ async function resumeFile(file: string, flags: Flags, io: Io): Promise<ExitStatu
   if (state === null) {
     const name = oneLine(file);
     throw new CommandError(
-      `${name}: no task was recorded in it, so nothing was done yet; begin it with \`npx hashtape run --resume --out ${quoted(name)} "task"\``,
+      `${name}: no task was recorded in it, so nothing was done yet; begin it with \`npx hashtape run --resume --out ${shellPath(name)} "task"\``,
     );
   }
   const { configuration } = state;

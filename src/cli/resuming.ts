@@ -16,12 +16,13 @@ import { withheld } from '../run/redacting.ts';
 import { readJournal, type Journal } from '../run/journal.ts';
 import { resumeFrom } from '../run/resume.ts';
 import { StoreError } from '../store/index.ts';
+import { shellPath } from '../store/shell-path.ts';
 import { isJsonObject, type TranscriptRecord } from '../transcript/index.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { ownFiles, type Keeping } from './keeping.ts';
 import { type LiveFlags } from './live-options.ts';
 import { carryLive } from './live-run.ts';
-import { quoted, stopWords } from './report.ts';
+import { stopWords } from './report.ts';
 import { type Root } from './tools/root.ts';
 import { faultWords, judgeOpen } from './verdict.ts';
 import { cut, oneLine, problemOf } from './words.ts';
@@ -49,7 +50,7 @@ export async function unfinished(file: string): Promise<Unfinished> {
       isJsonObject(final) && typeof final['reason'] === 'string' ? final['reason'] : '';
     const why = stopWords(reason) ?? 'another program sealed it';
     throw new CommandError(
-      `${name}: the run in it has ended (${oneLine(why)}), so there is nothing to go on with; \`npx hashtape show ${quoted(name)}\` shows it, and a new run takes a new file`,
+      `${name}: the run in it has ended (${oneLine(why)}), so there is nothing to go on with; \`npx hashtape show ${shellPath(name)}\` shows it, and a new run takes a new file`,
     );
   }
   try {
@@ -144,7 +145,7 @@ function differenceWords({ differences }: JournalError, file: string): string {
   const flags = parts.flatMap((part) => FLAGS.get(part) ?? []).join(', ');
   const allow = parts.map((part) => `--allow ${part}`).join(' ');
   const name = oneLine(file);
-  return `${name}: the run was begun under another configuration: ${oneLine(told.join('; '))}. Give what it began with${flags === '' ? '' : ` (${flags})`}, or let it differ: \`npx hashtape resume ${quoted(name)} ${allow}\` with your other options`;
+  return `${name}: the run was begun under another configuration: ${oneLine(told.join('; '))}. Give what it began with${flags === '' ? '' : ` (${flags})`}, or let it differ: \`npx hashtape resume ${shellPath(name)} ${allow}\` with your other options`;
 }
 
 /** The options that a part of a configuration is given by. */

@@ -82,7 +82,7 @@ function judged(records: readonly string[], stated: Partial<Stated>): ReturnType
   return compare(roots, {
     id: records.length === 0 ? null : ID,
     stored: null,
-    path: PATH,
+    places: [PATH],
     known: [],
     ...stated,
   });
@@ -258,7 +258,7 @@ test('what was sealed is not gone on with', () => {
     const roots = new Roots();
     wantRoots(roots, stated);
     for (const hash of records) roots.add(hash);
-    expect(compare(roots, { path: PATH, id: ID, stored: null, ...stated })).toMatchObject({
+    expect(compare(roots, { places: [PATH], id: ID, stored: null, ...stated })).toMatchObject({
       seq: 2,
       reason: 'diverged',
     });
