@@ -9,9 +9,6 @@ import { type Escape, type PlainForm } from './plain-form.ts';
 /** So many bytes say which ones to compare. */
 const START = 4;
 
-/** So many are compared one by one; of longer ones their hashes are, first. */
-const SHORT = 64;
-
 /** A prime below 2^26, so that products are exact; and a base that nobody can write texts for. */
 const PRIME = 67_108_859;
 const BASE = randomInt(256, PRIME);
@@ -20,9 +17,14 @@ interface Known {
   readonly bytes: Uint8Array;
   /** What an escape must begin with that stands where `bytes` end; empty for nothing. */
   readonly tail: Uint8Array;
-  readonly hash: number;
-  /** The base to the power of how many they are. */
+}
+
+/** Those that begin alike and are of one length, by their hashes. */
+interface Alike {
+  readonly length: number;
+  /** The base to the power of the length. */
   readonly power: number;
+  readonly byHash: Map<number, Known[]>;
 }
 
 /** Where a known one may begin: first some bytes of its own, then those of the form from a place on. */
@@ -34,7 +36,7 @@ interface Place {
 /** A set of byte strings. One look costs the length, whatever was written to make it dear. */
 export class KnownBytes {
   /** By their first few bytes. */
-  readonly #byStart = new Map<number, Known[]>();
+  readonly #byStart = new Map<number, Map<number, Alike>>();
 
   get isEmpty(): boolean {
     return this.#byStart.size === 0;
@@ -44,12 +46,14 @@ export class KnownBytes {
   add(bytes: Uint8Array, tail: Uint8Array = new Uint8Array(0)): void {
     const start = startOf([], bytes, 0);
     const { length } = bytes;
-    const power = powerOf(length);
-    const hash = length > SHORT ? new Hashes(bytes).of(0, length, power) : 0;
-    const known = { bytes, tail, hash, power };
-    const begun = this.#byStart.get(start);
-    if (begun === undefined) this.#byStart.set(start, [known]);
-    else begun.push(known);
+    const begun = this.#byStart.get(start) ?? new Map<number, Alike>();
+    this.#byStart.set(start, begun);
+    const alike = begun.get(length) ?? { length, power: powerOf(length), byHash: new Map() };
+    begun.set(length, alike);
+    const hash = new Hashes(bytes).of(0, length, alike.power);
+    const same = alike.byHash.get(hash);
+    if (same === undefined) alike.byHash.set(hash, [{ bytes, tail }]);
+    else same.push({ bytes, tail });
   }
 
   /** Whether one of them stands in a text, or begins or ends within one of its escapes. */
@@ -61,8 +65,7 @@ export class KnownBytes {
       start = (start << 8) | (bytes[next] ?? 0);
       const begun = next < START - 1 ? undefined : this.#byStart.get(start);
       if (begun === undefined) continue;
-      const place = { first: [], at: next + 1 - START };
-      if (begun.some((known) => look.isAt(known, place))) return true;
+      if (look.isAnyAt(begun, { first: [], at: next + 1 - START })) return true;
     }
     return form.escapes.some(({ raw, end }) =>
       raw.some((_, from) => this.#begins({ first: raw.slice(from), at: end }, look)),
@@ -71,7 +74,7 @@ export class KnownBytes {
 
   #begins(place: Place, look: Look): boolean {
     const begun = this.#byStart.get(startOf(place.first, look.bytes, place.at));
-    return begun !== undefined && begun.some((known) => look.isAt(known, place));
+    return begun !== undefined && look.isAnyAt(begun, place);
   }
 }
 
@@ -87,14 +90,23 @@ class Look {
     this.#escapes = escapes;
   }
 
-  isAt({ bytes, tail, hash, power }: Known, { first, at }: Place): boolean {
-    const rest = bytes.length - first.length;
-    if (at + rest > this.bytes.length) return false;
-    if (tail.length > 0 && (rest < 0 || !this.#hasEscape(at + rest, tail))) return false;
-    if (!first.every((byte, i) => i >= bytes.length || byte === bytes[i])) return false;
-    if (rest <= 0) return true;
-    if (bytes.length > SHORT && this.#hashOf({ first, at }, rest, power) !== hash) return false;
-    return Buffer.compare(this.bytes.subarray(at, at + rest), bytes.subarray(first.length)) === 0;
+  isAnyAt(begun: ReadonlyMap<number, Alike>, place: Place): boolean {
+    for (const { length, power, byHash } of begun.values()) {
+      const rest = length - place.first.length;
+      if (rest < 0 || place.at + rest > this.bytes.length) continue;
+      const same = byHash.get(this.#hashOf(place, rest, power));
+      if (same?.some((known) => this.#isAt(known, place)) === true) return true;
+    }
+    return false;
+  }
+
+  #isAt({ bytes, tail }: Known, { first, at }: Place): boolean {
+    const end = at + bytes.length - first.length;
+    if (tail.length > 0 && !this.#hasEscape(end, tail)) return false;
+    return (
+      first.every((byte, i) => byte === bytes[i]) &&
+      Buffer.compare(this.bytes.subarray(at, end), bytes.subarray(first.length)) === 0
+    );
   }
 
   #hasEscape(at: number, tail: Uint8Array): boolean {

@@ -14,6 +14,9 @@ const SHORTEST = 4;
 const BEGUN = /%[\da-f]?$|(?<=\\)u[\da-f]{0,3}$/iu;
 const LONGEST_BEGUN = 5;
 
+/** Without one of these each character is as it is. */
+const ESCAPE = /[%\\+]/u;
+
 /** A set of texts. One look at a text costs its length. */
 export class KnownTexts {
   readonly #texts = new Set<string>();
@@ -37,7 +40,7 @@ export class KnownTexts {
   isIn(text: string): boolean {
     if (this.#written.isEmpty || text.length < SHORTEST) return false;
     if (this.#written.isIn({ bytes: Buffer.from(text), escapes: [] })) return true;
-    return !this.#plain.isEmpty && this.#plain.isIn(plainForm(text));
+    return !this.#plain.isEmpty && ESCAPE.test(text) && this.#plain.isIn(plainForm(text));
   }
 
   #add(text: string): void {
