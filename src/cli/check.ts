@@ -15,7 +15,7 @@ import { keyName, line } from './evidence-words.ts';
 import { fitted, wrapped } from './fit.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { knowledgeOf, trustedKey } from './knowledge.ts';
-import { withheldLines } from './show-committed.ts';
+import { loneLines } from './show-committed.ts';
 import { accessProblem } from './verdict.ts';
 import { count, harmlessJson, number, oneLine } from './words.ts';
 
@@ -108,7 +108,7 @@ function inWords(
     fitted(`${style('good', 'ok')}     ${name}  ${place}`, io.out),
     ...keys,
     '',
-    ...withheldLines(record, { full, style }),
+    ...loneLines(record, { full, style }),
     '',
     style('quiet', [SHOWN, NOT_SHOWN].map((text) => wrapped(text)).join('\n')),
   ];

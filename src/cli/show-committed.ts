@@ -6,7 +6,7 @@
  */
 import { reveal, type Commitment, type Path } from '../evidence/commit.ts';
 import { DIGESTS, digestOf, digestsOf } from '../evidence/disclosure.ts';
-import { type RevealedRecord } from '../evidence/revealer.ts';
+import { isRedacted, type RevealedRecord } from '../evidence/revealer.ts';
 import {
   isJsonArray,
   isJsonObject,
@@ -25,22 +25,30 @@ export function committedLines(
 ): readonly string[] {
   const put = commitments.filter(({ state }) => state === 'disclosed');
   const left = commitments.filter(({ state }) => state !== 'disclosed');
-  const line = (name: string, text: string): string =>
-    `  ${view.style('quiet', name.padEnd(9))} ${oneLine(text)}`;
   return [
     ...recordLines(left.length === 0 ? record : marked(record), view),
-    ...(put.length === 0 ? [] : [line('committed', placesOf(put, record).join(', '))]),
-    ...(left.length === 0 ? [] : [line('withheld', withheldWords(left, record))]),
+    ...(put.length === 0 ? [] : [noteLine('committed', placesOf(put, record).join(', '), view)]),
+    ...(left.length === 0 ? [] : [noteLine('withheld', withheldWords(left, record), view)]),
   ];
 }
 
 /**
- * The lines of a record that stands by itself. Only the records before it say whether its writer took values out; what
- * has the form of a digest is no text that anybody could read, so it is called one.
+ * The lines of a record that stands by itself. Unless it says so itself, only the records before it tell whether its
+ * writer took values out: then what has the form of a digest stays as it is, and it is said what it may be.
  */
-export function withheldLines(record: TranscriptRecord, view: View): readonly string[] {
+export function loneLines(record: TranscriptRecord, view: View): readonly string[] {
+  const redacted = isRedacted(record);
   const { commitments } = reveal(record.payload, () => undefined);
-  return committedLines({ record, commitments }, view);
+  if (redacted === true) return committedLines({ record, commitments }, view);
+  const lines = committedLines({ record, commitments: [] }, view);
+  if (redacted === false || commitments.length === 0) return lines;
+  const where = placesOf(commitments, record).join(', ');
+  const note = `what looks like a digest in ${where} stands for a value that was taken out, if an earlier record's run has redact`;
+  return [...lines, noteLine('note', note, view)];
+}
+
+function noteLine(name: string, text: string, { style }: View): string {
+  return `  ${style('quiet', name.padEnd(9))} ${oneLine(text)}`;
 }
 
 const WITHHELD = '(withheld)';

@@ -139,7 +139,7 @@ export class Revealer {
 }
 
 /** Whether its writer took values out, from this record on; undefined if the record doesn't say. */
-function isRedacted({ kind, payload }: TranscriptRecord): boolean | undefined {
+export function isRedacted({ kind, payload }: TranscriptRecord): boolean | undefined {
   if (!isJsonObject(payload) || (kind !== 'user' && kind !== 'resumed')) return undefined;
   const { run } = payload;
   return isJsonObject(run) ? isJsonArray(run['redact']) : undefined;

@@ -4,16 +4,28 @@
  * @module
  */
 import { isJsonArray, isJsonObject, Verbatim, type JsonValue } from '../transcript/index.ts';
+import { KnownBytes } from './known-bytes.ts';
+import { plainForm } from './plain-form.ts';
 
 /** Shorter ones stand in half of all texts by chance. In UTF-16 units. */
 const SHORTEST = 4;
 
-/** A set of texts. One look at a text costs its length, however many there are. */
-export class KnownTexts {
-  /** By their first few units. */
-  readonly #texts = new Map<string, Set<string>>();
+/** What may be the beginning of an escape, at the end of a text or of its one form (a byte a character). */
+const BEGUN = /%[\da-f]?$|(?<=\\)u[\da-f]{0,3}$/iu;
+const LONGEST_BEGUN = 5;
 
-  /** Adds the texts and numbers in a value, as they are and as JSON and addresses spell them. */
+/** Without one of these each character is as it is. */
+const ESCAPE = /[%\\+]/u;
+
+/** A set of texts. One look at a text costs its length. */
+export class KnownTexts {
+  readonly #texts = new Set<string>();
+  /** As they are, and as JSON, addresses and forms usually have them. */
+  readonly #written = new KnownBytes();
+  /** However they are spelled. */
+  readonly #plain = new KnownBytes();
+
+  /** Adds the texts and numbers in a value, in all the ways in which they may be spelled. */
   learn(value: JsonValue): void {
     // Not by recursion: a value that was read from a file may nest to any depth.
     const left = [value];
@@ -26,26 +38,37 @@ export class KnownTexts {
 
   /** Whether one of them stands in a text. */
   isIn(text: string): boolean {
-    if (this.#texts.size === 0) return false;
-    for (let at = 0; at + SHORTEST <= text.length; at += 1) {
-      const begun = this.#texts.get(text.slice(at, at + SHORTEST));
-      if (begun === undefined) continue;
-      for (const known of begun) if (text.startsWith(known, at)) return true;
-    }
-    return false;
+    if (this.#written.isEmpty || text.length < SHORTEST) return false;
+    if (this.#written.isIn({ bytes: Buffer.from(text), escapes: [] })) return true;
+    return !this.#plain.isEmpty && ESCAPE.test(text) && this.#plain.isIn(plainForm(text));
   }
 
   #add(text: string): void {
-    const inForm = new URLSearchParams({ '': text }).toString().slice(1);
-    const inJson = JSON.stringify(text).slice(1, -1);
-    for (const spelling of [text, inJson, encodeURIComponent(text.toWellFormed()), inForm]) {
-      if (spelling.length < SHORTEST) continue;
-      const start = spelling.slice(0, SHORTEST);
-      const begun = this.#texts.get(start);
-      if (begun === undefined) this.#texts.set(start, new Set([spelling]));
-      else begun.add(spelling);
-    }
+    if (this.#texts.has(text)) return;
+    this.#texts.add(text);
+    for (const spelling of spellingsOf(text))
+      if (spelling.length >= SHORTEST) this.#written.add(Buffer.from(spelling));
+    if (text.length < SHORTEST) return;
+    const { bytes } = plainForm(text);
+    if (bytes.length >= SHORTEST) this.#plain.add(bytes);
+    // It may end with what the text that it stands in goes on to make an escape of.
+    const ends = [text, Buffer.from(bytes).toString('latin1')].map((end) =>
+      end.slice(-LONGEST_BEGUN),
+    );
+    const tail = Math.max(...ends.map((end) => BEGUN.exec(end)?.[0].length ?? 0));
+    const body = bytes.length - tail;
+    if (tail > 0 && body >= SHORTEST) this.#plain.add(bytes.subarray(0, body), bytes.slice(body));
   }
+}
+
+/**
+ * The usual spellings. The one form has them too, but for texts of which little is left there, as of backslashes, and
+ * those that what stands beside them makes other escapes of, more than once.
+ */
+function spellingsOf(text: string): ReadonlySet<string> {
+  const inForm = new URLSearchParams({ '': text }).toString().slice(1);
+  const inJson = JSON.stringify(text).slice(1, -1);
+  return new Set([text, inJson, encodeURIComponent(text.toWellFormed()), inForm]);
 }
 
 /** A text as it is, a number as JSON has it; undefined for anything else. */
