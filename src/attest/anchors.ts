@@ -59,8 +59,16 @@ export interface AnchorKnowledge {
   readonly authorities?: string | undefined;
 }
 
-/** So many checkpoints in other places are looked at: each has signatures to check. */
+/** So many checkpoints are looked at in each copy, and in all git notes: each has signatures to check. */
 const MAX_NOTES = 100_000;
+
+/** What was taken from one source: what somebody writes to one must not be in the way of another. */
+interface Source {
+  /** What it is called when there is too much in it. */
+  readonly name: string;
+  /** The notes that were seen in it, each once. */
+  readonly seen: Set<string>;
+}
 
 /** Looks for what was stated of a log elsewhere. */
 export async function findAnchors(
@@ -70,9 +78,9 @@ export async function findAnchors(
 ): Promise<Anchors> {
   const looked = new Looked(origin, transcript, knowledge);
   const folder = dirname(transcript);
+  for (const copy of knowledge.copies ?? []) await looked.copy(copy);
   const noted = await knowledge.findGitNotes?.(folder);
   if (noted !== undefined) await looked.noted(noted);
-  for (const copy of knowledge.copies ?? []) await looked.copy(copy);
   try {
     const { entries, hasMore } = readAnchorEntries(transcript);
     if (hasMore) looked.notices.add(`only ${MAX_ENTRIES} of its anchors were looked at`);
@@ -97,7 +105,6 @@ class Looked {
   readonly #seen = new Set<string>();
   /** The files of notes: one may be called many names. */
   readonly #files = new Set<string>();
-  #notes = 0;
 
   constructor(origin: string, transcript: string, knowledge: AnchorKnowledge) {
     this.#origin = origin;
@@ -106,17 +113,20 @@ class Looked {
   }
 
   /** Takes what the notes in a text state of the log, if any do. Other logs may have theirs in the same place. */
-  async take(bytes: Uint8Array, who: string): Promise<boolean> {
+  async take(bytes: Uint8Array, who: string, { name, seen }: Source): Promise<boolean> {
     let isOfIt = false;
     for (const each of notesOf(this.#origin, bytes)) {
+      // Before anything is checked: a note that is there a thousand times costs once.
+      const text = `${who}\n${Buffer.from(each).toString('latin1')}`;
+      if (seen.has(text)) continue;
       const { note, checkpoint } = checkpointIn(each) ?? {};
       if (note === undefined || checkpoint?.origin !== this.#origin) continue;
       isOfIt = true;
-      this.#notes += 1;
-      if (this.#notes > MAX_NOTES) {
-        this.notices.add(`only ${MAX_NOTES} checkpoints of it in other places were looked at`);
+      if (seen.size >= MAX_NOTES) {
+        this.notices.add(`only ${MAX_NOTES} of its checkpoints in ${name} were looked at`);
         break;
       }
+      seen.add(text);
       const { ok } = await checkNote(note, this.#knowledge.keys, nodeEd25519);
       // Anybody can write a file, and a note: it counts for the log if somebody known signed it.
       if (!ok) this.notices.add(`what ${who} states is signed by no key that is known here`);
@@ -128,10 +138,11 @@ class Looked {
   /** Looks at git notes. */
   async noted({ notes, problem }: GitNotes): Promise<void> {
     if (problem !== undefined) this.notices.add(problem);
+    const source = { name: 'git notes', seen: new Set<string>() };
     for (const { commit, text } of notes) {
       const who = `the git note on commit ${commit.slice(0, 12)}`;
       // Most are of other logs.
-      if (text.includes(this.#origin)) await this.take(Buffer.from(text), who);
+      if (text.includes(this.#origin)) await this.take(Buffer.from(text), who, source);
     }
   }
 
@@ -142,7 +153,8 @@ class Looked {
       this.notices.add(`${path} is no copy of its checkpoints: it is their own file`);
       return;
     }
-    if (await this.take(bytes, copyWords(path, place, this.#transcript))) return;
+    const source = { name: path, seen: new Set<string>() };
+    if (await this.take(bytes, copyWords(path, place, this.#transcript), source)) return;
     // As if it had been cut, or the log been begun anew.
     this.notices.add(`the copy in ${path} states nothing of this log`);
   }

@@ -135,6 +135,29 @@ const HARMLESS = [
   'core.hooksPath=/dev/null',
 ].flatMap((setting) => ['-c', setting]);
 
+/**
+ * What names another repository than that of the folder, or shows another content of it: git sets some of these for hooks.
+ * Settings (`GIT_CONFIG_COUNT` and such) stay: a job tells git by them who it is, and which folders are safe.
+ */
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'GIT_DIR',
+  'GIT_WORK_TREE',
+  'GIT_IMPLICIT_WORK_TREE',
+  'GIT_COMMON_DIR',
+  'GIT_INDEX_FILE',
+  'GIT_PREFIX',
+  'GIT_NAMESPACE',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+  'GIT_GRAFT_FILE',
+  'GIT_SHALLOW_FILE',
+  'GIT_REPLACE_REF_BASE',
+]);
+
+function surroundings(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ELSEWHERE.has(name)));
+}
+
 /** Runs git; gives what it prints. */
 function git(folder: string, args: readonly string[], input = ''): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -143,7 +166,7 @@ function git(folder: string, args: readonly string[], input = ''): Promise<Buffe
       timeout: TIMEOUT_MS,
       maxBuffer: 64 * 1024 * 1024,
       encoding: 'buffer' as const,
-      env: { ...process.env, GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0' },
+      env: { ...surroundings(), GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0' },
     };
     const child = execFile('git', [...HARMLESS, ...args], options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout);

@@ -249,18 +249,34 @@ export function headAt(heads: readonly KnownHead[], path: string): KnownHead | u
 }
 
 const VERSION = 2;
-/** A log that is seen in more places than this is no longer known in the one of the longest ago. */
-const MAX_PLACES = 64;
+/**
+ * A log is known in so many places. What is known isn't given up for more: whoever can have copies verified could have it
+ * forgotten.
+ */
+const MAX_PLACES = 256;
 
 /** The file that keeps these heads, with `head` in the place of what was known where it is. */
 function textOf(heads: readonly KnownHead[], head: KnownHead): string {
-  // What its own writer said of it is kept the longest.
-  const others = heads
-    .filter(({ path }) => path !== head.path)
-    .toSorted((a, b) => b.by.localeCompare(a.by) || (a.time < b.time ? 1 : -1))
-    .slice(0, MAX_PLACES - 1);
+  const others = heads.filter(({ path }) => path !== head.path);
+  if (others.length >= MAX_PLACES) makeRoom(others, head);
   const all = [head, ...others].map((each) => ({ ...each }));
   return `${canonicalJson({ heads: all, version: VERSION })}\n`;
+}
+
+/**
+ * For what the log's own writer says, the newest of the copies that were only verified makes room.
+ *
+ * @throws {Error} if there is none for what a verifier saw.
+ */
+function makeRoom(heads: KnownHead[], { by }: SeenHead): void {
+  const copies = heads.filter((head) => head.by === 'verifier');
+  const newest = copies.toSorted((a, b) => (a.time < b.time ? 1 : -1)).at(0);
+  if (by !== 'writer' || newest === undefined) {
+    throw new Error(
+      `this log is known in ${MAX_PLACES} other places, and what is known isn't given up: \`hashtape heads forget FILE\` for those that you don't need`,
+    );
+  }
+  heads.splice(heads.indexOf(newest), 1);
 }
 
 function parse(text: string): JsonObject {

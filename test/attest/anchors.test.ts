@@ -78,6 +78,30 @@ test('the same statement twice in a copy, and a copy that is given and named, ar
   expect((await find(newPath(), [given])).anchors).toHaveLength(1);
 });
 
+test('what somebody writes to git notes is not in the way of a copy, nor is what stands there again and again', async () => {
+  const copy = newPath('copy');
+  writeFileSync(copy, encodeNote(noteOf(9)));
+  const given = readCopy(copy);
+  if (given === null) throw new Error('no copy');
+  const again = `${encodeNote(noteOf(1))}\n`.repeat(100_001);
+  // Signatures that nobody made cost little: no known key has their number.
+  const one = encodeNote(noteOf(2));
+  const junk = Array.from({ length: 100_001 }, (_, i) => one.replace('\n— ', `\n— x${i}`)).join(
+    '\n',
+  );
+  for (const text of [again, junk]) {
+    const { anchors, notices } = await findAnchors(newPath(), ORIGIN, {
+      keys: [signer().verifier],
+      copies: [given],
+      findGitNotes: async () => ({ notes: [{ commit: 'c'.repeat(40), text }] }),
+    });
+    expect(anchors).toContainEqual(expect.objectContaining({ size: 9, isVouched: true }));
+    expect(notices.filter((notice) => notice.startsWith('only'))).toEqual(
+      text === again ? [] : ['only 100000 of its checkpoints in git notes were looked at'],
+    );
+  }
+});
+
 test('a copy of over 16 MiB isn’t read, and that is said', async () => {
   const copy = newPath('copy');
   writeFileSync(copy, encodeNote(noteOf(3)));

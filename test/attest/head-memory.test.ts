@@ -131,16 +131,24 @@ describe('where a log was', () => {
     expect(memory.list()).toHaveLength(3);
   });
 
-  test('may be in many places, of which those of the longest ago are forgotten', async () => {
+  test('may be in 256 places, of which none is given up for a copy that is verified', async () => {
     const { memory } = newMemory();
-    for (let i = 0; i < 70; i += 1) {
-      await memory.remember(seen(5, { path: `/place/${i}` }), undefined);
-    }
-    const places = headsOf(memory.recall(hash('a'))).map(({ path }) => path);
-    expect(places).toHaveLength(64);
-    expect(places).not.toContain('/place/5');
-    expect(places).toContain('/place/6');
-    expect(places).toContain('/place/69');
+    const copy = (i: number): SeenHead => seen(5, { path: `/place/${i}`, by: 'verifier' });
+    const places = (): string[] => headsOf(memory.recall(hash('a'))).map(({ path }) => path);
+    for (let i = 0; i < 256; i += 1) await memory.remember(copy(i), undefined);
+    await expect(memory.remember(copy(256), undefined)).rejects.toThrow(
+      /known in 256 other places.*hashtape heads forget FILE/,
+    );
+    expect(places()).toHaveLength(256);
+    expect(places()).toContain('/place/0');
+    // One that is known may grow.
+    const known = memory.list().find(({ path }) => path === '/place/9');
+    expect(await memory.remember({ ...copy(9), size: 6 }, known)).toBe(true);
+    // What its own writer says is always kept, in the place of the newest copy.
+    expect(await memory.remember(seen(7, { path: '/own' }), undefined)).toBe(true);
+    expect(places()).toHaveLength(256);
+    expect(places()).toContain('/own');
+    expect(places()).toContain('/place/0');
   });
 
   test('is the one that grew there last, whatever was there before', async () => {

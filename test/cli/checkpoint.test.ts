@@ -131,6 +131,37 @@ describe('a copy', () => {
     expect(stdout.match(/anchored {3}all 3 records, in the/g)).toHaveLength(2);
   });
 
+  test('as a git note is in the repository of its folder, whatever one git itself was started in', async () => {
+    const git = (...args: readonly string[]): Promise<Executed> =>
+      execute('git', args, { cwd: folder, env: bareEnv(join(folder, 'home', 'owner')) });
+    const me = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
+    for (const place of ['.', 'other']) {
+      await git('init', '-q', place);
+      await git('-C', place, ...me, 'commit', '-q', '--allow-empty', '-m', 'begin');
+    }
+    // As git sets it for the hooks of a linked work tree.
+    const env = {
+      ...bareEnv(join(folder, 'home', 'owner')),
+      ...Object.fromEntries(
+        ['AUTHOR', 'COMMITTER'].flatMap((who) => [
+          [`GIT_${who}_NAME`, 'a'],
+          [`GIT_${who}_EMAIL`, 'a@example.com'],
+        ]),
+      ),
+      GIT_DIR: join(folder, 'other/.git'),
+      GIT_WORK_TREE: join(folder, 'other'),
+      GIT_INDEX_FILE: join(folder, 'other/.git/index'),
+    };
+    const run = (...args: readonly string[]): Promise<Executed> =>
+      execute(process.execPath, [MAIN, ...args], { cwd: folder, env });
+    expect(await run('checkpoint', 'a.jsonl', '--git')).toMatchObject({ status: 0 });
+    expect((await git('for-each-ref', 'refs/notes')).stdout).toContain('refs/notes/hashtape');
+    expect((await git('-C', 'other', 'for-each-ref', 'refs/notes')).stdout).toBe('');
+    expect((await run('verify', 'a.jsonl')).stdout).toMatch(
+      /anchored {3}all 3 records, in the git/,
+    );
+  });
+
   test('as a git note needs somebody who makes it', async () => {
     const env = { ...bareEnv(join(folder, 'home', 'owner')), GIT_CONFIG_NOSYSTEM: '1' };
     const git = (...args: readonly string[]): Promise<Executed> =>
