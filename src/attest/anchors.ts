@@ -19,11 +19,13 @@ import {
   type Note,
   type VerifierKey,
 } from '../evidence/index.ts';
+import { encodeSignatureLines } from '../evidence/note.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type JsonObject } from '../transcript/index.ts';
 import { MAX_ENTRIES, readAnchorEntries } from './anchors-file.ts';
 import { checkpointPath } from './checkpoint-file.ts';
 import { type Claim } from './compare.ts';
+import { onceEach } from './check-once.ts';
 import { fileId, readCopy, type Copy } from './copy-file.ts';
 import { type FindGitNotes, type GitNotes } from './git.ts';
 import { notesOf } from './notes.ts';
@@ -59,15 +61,31 @@ export interface AnchorKnowledge {
   readonly authorities?: string | undefined;
 }
 
-/** So many checkpoints are looked at in each copy, and in all git notes: each has signatures to check. */
-const MAX_NOTES = 100_000;
+/**
+ * So many checkpoints of the log are looked at in all git notes, and in all copies that the file of anchors names: each has
+ * signatures to check, and whoever can write there can make more. Of a copy that the user gives all are: its size bounds them.
+ */
+const MAX_NOTES = 10_000;
 
 /** What was taken from one source: what somebody writes to one must not be in the way of another. */
-interface Source {
+class Source {
   /** What it is called when there is too much in it. */
   readonly name: string;
-  /** The notes that were seen in it, each once. */
-  readonly seen: Set<string>;
+  readonly #most: number;
+  readonly #seen = new Set<string>();
+
+  constructor(name: string, most: number) {
+    this.name = name;
+    this.#most = most;
+  }
+
+  /** Takes a statement: tells whether it is new, or too much. */
+  take(statement: string): 'new' | 'seen' | 'too much' {
+    if (this.#seen.has(statement)) return 'seen';
+    if (this.#seen.size >= this.#most) return 'too much';
+    this.#seen.add(statement);
+    return 'new';
+  }
 }
 
 /** Looks for what was stated of a log elsewhere. */
@@ -78,7 +96,7 @@ export async function findAnchors(
 ): Promise<Anchors> {
   const looked = new Looked(origin, transcript, knowledge);
   const folder = dirname(transcript);
-  for (const copy of knowledge.copies ?? []) await looked.copy(copy);
+  for (const copy of knowledge.copies ?? []) await looked.given(copy);
   const noted = await knowledge.findGitNotes?.(folder);
   if (noted !== undefined) await looked.noted(noted);
   try {
@@ -105,29 +123,32 @@ class Looked {
   readonly #seen = new Set<string>();
   /** The files of notes: one may be called many names. */
   readonly #files = new Set<string>();
+  readonly #named = new Source('the copies that its file of anchors names', MAX_NOTES);
+  /** The names and IDs of the known keys. */
+  readonly #known: ReadonlySet<string>;
+  readonly #ed25519 = onceEach(nodeEd25519);
 
   constructor(origin: string, transcript: string, knowledge: AnchorKnowledge) {
     this.#origin = origin;
     this.#transcript = transcript;
     this.#knowledge = knowledge;
+    this.#known = new Set(knowledge.keys.map(({ name, keyId }) => `${name}+${keyId}`));
   }
 
   /** Takes what the notes in a text state of the log, if any do. Other logs may have theirs in the same place. */
-  async take(bytes: Uint8Array, who: string, { name, seen }: Source): Promise<boolean> {
+  async take(bytes: Uint8Array, who: string, source: Source): Promise<boolean> {
     let isOfIt = false;
     for (const each of notesOf(this.#origin, bytes)) {
-      // Before anything is checked: a note that is there a thousand times costs once.
-      const text = `${who}\n${Buffer.from(each).toString('latin1')}`;
-      if (seen.has(text)) continue;
       const { note, checkpoint } = checkpointIn(each) ?? {};
       if (note === undefined || checkpoint?.origin !== this.#origin) continue;
       isOfIt = true;
-      if (seen.size >= MAX_NOTES) {
-        this.notices.add(`only ${MAX_NOTES} of its checkpoints in ${name} were looked at`);
+      const taken = source.take(`${who}\n${this.#statement(note)}`);
+      if (taken === 'seen') continue;
+      if (taken === 'too much') {
+        this.notices.add(`only ${MAX_NOTES} of its checkpoints in ${source.name} were looked at`);
         break;
       }
-      seen.add(text);
-      const { ok } = await checkNote(note, this.#knowledge.keys, nodeEd25519);
+      const { ok } = await checkNote(note, this.#knowledge.keys, this.#ed25519);
       // Anybody can write a file, and a note: it counts for the log if somebody known signed it.
       if (!ok) this.notices.add(`what ${who} states is signed by no key that is known here`);
       this.#add(checkpoint.size, toHex(checkpoint.root), who, { isVouched: ok });
@@ -135,10 +156,16 @@ class Looked {
     return isOfIt;
   }
 
+  /** What a note says as far as it counts: anybody can add signatures of unknown keys to it, each time others. */
+  #statement({ text, signatures }: Note): string {
+    const known = signatures.filter(({ name, keyId }) => this.#known.has(`${name}+${keyId}`));
+    return `${text}\n${encodeSignatureLines(known)}`;
+  }
+
   /** Looks at git notes. */
   async noted({ notes, problem }: GitNotes): Promise<void> {
     if (problem !== undefined) this.notices.add(problem);
-    const source = { name: 'git notes', seen: new Set<string>() };
+    const source = new Source('git notes', MAX_NOTES);
     for (const { commit, text } of notes) {
       const who = `the git note on commit ${commit.slice(0, 12)}`;
       // Most are of other logs.
@@ -146,14 +173,18 @@ class Looked {
     }
   }
 
+  /** Looks at a copy that the user gave. */
+  given(copy: Copy): Promise<void> {
+    return this.#copy(copy, copy.path, new Source(copy.path, Infinity));
+  }
+
   /** Looks at a copy of checkpoints, which was read from `place`. */
-  async copy({ path, id, bytes }: Copy, place: string = path): Promise<void> {
+  async #copy({ path, id, bytes }: Copy, place: string, source: Source): Promise<void> {
     this.#files.add(id);
     if (id === fileId(checkpointPath(this.#transcript))) {
       this.notices.add(`${path} is no copy of its checkpoints: it is their own file`);
       return;
     }
-    const source = { name: path, seen: new Set<string>() };
     if (await this.take(bytes, copyWords(path, place, this.#transcript), source)) return;
     // As if it had been cut, or the log been begun anew.
     this.notices.add(`the copy in ${path} states nothing of this log`);
@@ -168,7 +199,7 @@ class Looked {
       if (this.#files.has(id)) return;
       this.#files.add(id);
       const copy = readCopy(place, path);
-      if (copy !== null) await this.copy(copy, place);
+      if (copy !== null) await this.#copy(copy, place, this.#named);
       else this.notices.add(`the copy of its checkpoints in ${path} is gone`);
     } catch (error) {
       this.notices.add(`the copy of its checkpoints in ${path} can't be read: ${messageOf(error)}`);

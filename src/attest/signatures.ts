@@ -13,6 +13,7 @@ import {
   type VerifierKey,
 } from '../evidence/index.ts';
 import { encodeSignatureLines } from '../evidence/note.ts';
+import { onceEach } from './check-once.ts';
 import { type CheckpointFile, type StoredCheckpoint } from './checkpoint-file.ts';
 import { type EvidenceFault } from './compare.ts';
 
@@ -38,12 +39,13 @@ export async function checkSignatures(
   const signed: Signed[] = [];
   const unknown = new Set<string>();
   const seen = new Set<string>();
+  const ed25519 = onceEach(nodeEd25519);
   for (const stored of file.checkpoints) {
     // The same again shows nothing more, and a signature takes its time.
     const text = stored.note.text + encodeSignatureLines(stored.note.signatures);
     if (seen.has(text)) continue;
     seen.add(text);
-    const { verified, unknown: others, wrong } = await checkNote(stored.note, keys, nodeEd25519);
+    const { verified, unknown: others, wrong } = await checkNote(stored.note, keys, ed25519);
     const forged = wrong[0] ?? (await altered(stored.note, others, keys));
     if (forged !== undefined)
       return { signed, unknown: [...unknown], fault: faultOf(stored, forged) };

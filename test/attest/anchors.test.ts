@@ -78,28 +78,69 @@ test('the same statement twice in a copy, and a copy that is given and named, ar
   expect((await find(newPath(), [given])).anchors).toHaveLength(1);
 });
 
-test('what somebody writes to git notes is not in the way of a copy, nor is what stands there again and again', async () => {
+/** A copy that holds a text. */
+function copyOf(text: string): string {
   const copy = newPath('copy');
-  writeFileSync(copy, encodeNote(noteOf(9)));
+  writeFileSync(copy, text);
+  return copy;
+}
+
+/** Looks at a copy that is given, and at git notes of this text. */
+function findWith(copy: string, text: string): Promise<Anchors> {
   const given = readCopy(copy);
   if (given === null) throw new Error('no copy');
-  const again = `${encodeNote(noteOf(1))}\n`.repeat(100_001);
-  // Signatures that nobody made cost little: no known key has their number.
-  const one = encodeNote(noteOf(2));
-  const junk = Array.from({ length: 100_001 }, (_, i) => one.replace('\n— ', `\n— x${i}`)).join(
-    '\n',
-  );
-  for (const text of [again, junk]) {
-    const { anchors, notices } = await findAnchors(newPath(), ORIGIN, {
-      keys: [signer().verifier],
-      copies: [given],
-      findGitNotes: async () => ({ notes: [{ commit: 'c'.repeat(40), text }] }),
-    });
-    expect(anchors).toContainEqual(expect.objectContaining({ size: 9, isVouched: true }));
-    expect(notices.filter((notice) => notice.startsWith('only'))).toEqual(
-      text === again ? [] : ['only 100000 of its checkpoints in git notes were looked at'],
-    );
-  }
+  return findAnchors(newPath(), ORIGIN, {
+    keys: [signer().verifier],
+    copies: [given],
+    findGitNotes: async () => ({ notes: [{ commit: 'c'.repeat(40), text }] }),
+  });
+}
+
+/** What is said of places in which there was too much. */
+function limits({ notices }: Anchors): readonly string[] {
+  return notices.filter((notice) => notice.startsWith('only'));
+}
+
+describe('what somebody writes to one place is not in the way of another', () => {
+  const TOO_MUCH = 'only 10000 of its checkpoints in';
+  const one = encodeNote(noteOf(1));
+  /** As many statements that differ, each with a signature that seems to be of nobody. */
+  const junk = Array.from({ length: 10_001 }, (_, i) =>
+    one.replace('\n1\n', `\n${i + 10}\n`).replace(/key-1 \S+/, `x ${'A'.repeat(12)}`),
+  ).join('\n');
+
+  const whole = expect.objectContaining({ size: 9, isVouched: true });
+  test('the same checkpoint again and again is one, whatever is signed below it', async () => {
+    const again = `${one}\n`.repeat(100_001);
+    // Keys that nobody knows: their signatures make other bytes, and no other statement.
+    const below = Array.from({ length: 100_001 }, (_, i) => `${one}— x${i} ${'A'.repeat(12)}\n`);
+    for (const text of [again, below.join('\n')]) {
+      const found = await findWith(copyOf(encodeNote(noteOf(9))), text + encodeNote(noteOf(8)));
+      expect(found.anchors).toContainEqual(whole);
+      expect(found.anchors.filter(({ isVouched }) => isVouched)).toHaveLength(3);
+      expect(limits(found)).toEqual([]);
+    }
+  });
+
+  test('git notes that differ are too many, which is said, and the copy that was given is read', async () => {
+    const found = await findWith(copyOf(encodeNote(noteOf(9))), junk);
+    expect(found.anchors).toContainEqual(whole);
+    expect(limits(found)).toEqual([`${TOO_MUCH} git notes were looked at`]);
+  });
+
+  test('the copies that its file of anchors names have a limit together, a copy that is given has none', async () => {
+    const full = copyOf(junk);
+    const last = copyOf(`${junk}\n${encodeNote(noteOf(9))}`);
+    const named = await find(naming(full, last));
+    expect(named.anchors).not.toContainEqual(whole);
+    expect(limits(named)).toEqual([
+      `${TOO_MUCH} the copies that its file of anchors names were looked at`,
+    ]);
+    const given = [full, last].flatMap((path) => readCopy(path) ?? []);
+    const found = await find(naming(full, last), given);
+    expect(found.anchors).toContainEqual(whole);
+    expect(limits(found)).toEqual([]);
+  });
 });
 
 test('a copy of over 16 MiB isn’t read, and that is said', async () => {
