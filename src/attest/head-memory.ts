@@ -63,7 +63,10 @@ interface PathLogs {
   readonly before: readonly string[];
 }
 
-/** So many logs are known of a path beside the one that is there. */
+/**
+ * So many logs are known of a path beside the one that is there, the last ones. This is for what is said: what is known of
+ * a log itself stays where it is, and bears on its file when that comes back.
+ */
 const MAX_BEFORE = 64;
 
 /** The memory in a folder. Nothing is written before something is seen. */
@@ -117,7 +120,10 @@ export class HeadMemory {
       const current = this.recall(seen.log);
       if ('problem' in current) throw new Error(current.problem);
       if (!isSame(headAt(current, seen.path), known)) return false;
-      if (!isOld) await replaceFile(path, textOf(current, { ...seen, time: this.#time() }));
+      if (!isOld) {
+        refuseMore(current, seen);
+        await replaceFile(path, textOf(current, { ...seen, time: this.#time() }));
+      }
       // Most often it says so already, and a write is two syncs.
       const place = this.#place(seen.path);
       if (place.log !== seen.log) await this.#write(seen.path, seen.log, place);
@@ -250,33 +256,30 @@ export function headAt(heads: readonly KnownHead[], path: string): KnownHead | u
 
 const VERSION = 2;
 /**
- * A log is known in so many places. What is known isn't given up for more: whoever can have copies verified could have it
- * forgotten.
+ * A log is known in so many places where it was only verified: whoever has copies verified makes them. What is known isn't
+ * given up for more, or those copies could have it forgotten. That holds also of a place where no file is any more: the file
+ * may be put back there, rewritten, and what is known of it in another place doesn't bear on it while that one is there.
  */
 const MAX_PLACES = 256;
+
+/**
+ * What the log's own writer says is always remembered: nobody else can add to that.
+ *
+ * @throws {Error} if it was verified in one place too many.
+ */
+function refuseMore(heads: readonly KnownHead[], { by, path }: SeenHead): void {
+  if (by === 'writer' || headAt(heads, path) !== undefined) return;
+  if (heads.filter((head) => head.by === 'verifier').length < MAX_PLACES) return;
+  throw new Error(
+    `this log is known in ${MAX_PLACES} other places, and what is known isn't given up: \`hashtape heads forget FILE\` for those that you don't need`,
+  );
+}
 
 /** The file that keeps these heads, with `head` in the place of what was known where it is. */
 function textOf(heads: readonly KnownHead[], head: KnownHead): string {
   const others = heads.filter(({ path }) => path !== head.path);
-  if (others.length >= MAX_PLACES) makeRoom(others, head);
   const all = [head, ...others].map((each) => ({ ...each }));
   return `${canonicalJson({ heads: all, version: VERSION })}\n`;
-}
-
-/**
- * For what the log's own writer says, the newest of the copies that were only verified makes room.
- *
- * @throws {Error} if there is none for what a verifier saw.
- */
-function makeRoom(heads: KnownHead[], { by }: SeenHead): void {
-  const copies = heads.filter((head) => head.by === 'verifier');
-  const newest = copies.toSorted((a, b) => (a.time < b.time ? 1 : -1)).at(0);
-  if (by !== 'writer' || newest === undefined) {
-    throw new Error(
-      `this log is known in ${MAX_PLACES} other places, and what is known isn't given up: \`hashtape heads forget FILE\` for those that you don't need`,
-    );
-  }
-  heads.splice(heads.indexOf(newest), 1);
 }
 
 function parse(text: string): JsonObject {

@@ -6,13 +6,14 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { headAt, headsOf, type HeadMemory } from '../attest/head-memory.ts';
+import { headAt, headsOf, type HeadMemory, type KnownHead } from '../attest/head-memory.ts';
 import { seenAt } from '../attest/bearing.ts';
 import { forgetting } from '../attest/compare.ts';
 import { auditId } from '../attest/log-identity.ts';
 import { seenWords } from '../attest/notices.ts';
 import { parseEntry } from '../computer/audit-entry.ts';
 import { lines } from '../store/read.ts';
+import { messageOf } from '../store/store-errors.ts';
 
 /** A fault that memory shows in an audit log whose chain holds. */
 export interface AuditEvidenceFault {
@@ -53,8 +54,8 @@ export async function replacedAt(
   for (const place of [...(await besides(other.path)), ...elsewhere]) {
     if (places.includes(place) || (await auditIn(place)) !== other.log) continue;
     if ((await digestOf(place, size)) === root) {
-      await memory.remember({ ...other, path: place, by: 'verifier' }, headAt(known, place));
-      return { notice: `${was}; it is in ${place} now`, fault: undefined };
+      const problem = await rememberAt(place, other, memory);
+      return { notice: `${was}; it is in ${place} now${problem}`, fault: undefined };
     }
   }
   const detail = `${was}, and every entry is another now`;
@@ -62,6 +63,17 @@ export async function replacedAt(
     notice: was,
     fault: { entry: 1, reason: 'diverged', detail, undo: forgetting(other.path) },
   };
+}
+
+/** Remembers where a log is now; tells why it can't. What was asked about is another log: that has its verdict all the same. */
+async function rememberAt(place: string, log: KnownHead, memory: HeadMemory): Promise<string> {
+  const known = headAt(headsOf(memory.recall(log.log)), place);
+  try {
+    await memory.remember({ ...log, path: place, by: 'verifier' }, known);
+    return '';
+  } catch (error) {
+    return `, which is not remembered: ${messageOf(error)}`;
+  }
 }
 
 /** Logs whose place was taken by `hashtape episode` itself, or that were told of before. */

@@ -113,6 +113,11 @@ test('what was seen meanwhile is not written over: the caller must compare again
   }
 });
 
+/** One that was verified at a place of its own. */
+function copy(i: number): SeenHead {
+  return seen(5, { path: `/place/${i}`, by: 'verifier' });
+}
+
 describe('where a log was', () => {
   test('is known by its path, each place by itself', async () => {
     const { memory } = newMemory();
@@ -133,7 +138,6 @@ describe('where a log was', () => {
 
   test('may be in 256 places, of which none is given up for a copy that is verified', async () => {
     const { memory } = newMemory();
-    const copy = (i: number): SeenHead => seen(5, { path: `/place/${i}`, by: 'verifier' });
     const places = (): string[] => headsOf(memory.recall(hash('a'))).map(({ path }) => path);
     for (let i = 0; i < 256; i += 1) await memory.remember(copy(i), undefined);
     await expect(memory.remember(copy(256), undefined)).rejects.toThrow(
@@ -144,11 +148,27 @@ describe('where a log was', () => {
     // One that is known may grow.
     const known = memory.list().find(({ path }) => path === '/place/9');
     expect(await memory.remember({ ...copy(9), size: 6 }, known)).toBe(true);
-    // What its own writer says is always kept, in the place of the newest copy.
-    expect(await memory.remember(seen(7, { path: '/own' }), undefined)).toBe(true);
-    expect(places()).toHaveLength(256);
-    expect(places()).toContain('/own');
-    expect(places()).toContain('/place/0');
+    // What its own writer says is always kept, and nothing is given up for it either: nobody else can add to that.
+    for (let i = 0; i < 5; i += 1) {
+      expect(await memory.remember(seen(7, { path: `/own/${i}` }), undefined)).toBe(true);
+    }
+    expect(places()).toHaveLength(261);
+    expect(places()).toContain('/place/255');
+    await expect(memory.remember(copy(256), undefined)).rejects.toThrow('hashtape heads forget');
+    // Where there is room again, there is, and what is there stays.
+    expect(await memory.forget(hash('a'), '/place/3')).toBe(true);
+    expect(places()).toHaveLength(260);
+    expect(await memory.remember(copy(256), undefined)).toBe(true);
+  });
+
+  test('bears on it when it comes back, however many others were there since', async () => {
+    const { memory } = newMemory();
+    await memory.remember(seen(5), undefined);
+    for (let i = 0; i < 70; i += 1) {
+      await memory.remember(seen(3, { log: hash(i), by: 'verifier' }), undefined);
+    }
+    expect(memory.everAt('/runs/a.jsonl')).toHaveLength(65);
+    expect(knownIn(memory)).toMatchObject({ size: 5, by: 'writer' });
   });
 
   test('is the one that grew there last, whatever was there before', async () => {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -71,4 +71,24 @@ test('a log that lost the end of its last line had a whole entry there', async (
   const { fault } = await examine();
   expect(fault).toMatchObject({ reason: 'rolled_back', entry: 2 });
   expect(fault?.detail).toMatch(/and it has 1: its last line is cut or has no newline/);
+});
+
+test('a log in the place of one that was moved has its verdict, also if where that is now can’t be remembered', async () => {
+  await step('a');
+  await examine();
+  const [first] = memory.list();
+  if (first === undefined) throw new Error('nothing is remembered');
+  const { time: _, ...head } = first;
+  for (let i = 0; i < 255; i += 1) {
+    await memory.remember({ ...head, path: join(folder, `copy-${i}`) }, undefined);
+  }
+  renameSync(file, join(folder, 'audit.jsonl.1'));
+  await step('b');
+  const { ok, notices } = await examine();
+  expect(ok).toBe(true);
+  expect(notices).toEqual([
+    expect.stringMatching(
+      /it is in .*audit\.jsonl\.1 now, which is not remembered: this log is known in 256 other places/,
+    ),
+  ]);
 });
