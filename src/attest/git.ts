@@ -136,8 +136,10 @@ const HARMLESS = [
 ].flatMap((setting) => ['-c', setting]);
 
 /**
- * What names another repository than that of the folder, or shows another content of it: git sets some of these for hooks.
- * Settings (`GIT_CONFIG_COUNT` and such) stay: a job tells git by them who it is, and which folders are safe.
+ * What names another repository than that of the folder, shows another content of it, or is of a command that goes on in
+ * another one: git sets some of these for hooks. They are those of `git rev-parse --local-env-vars`, but for settings
+ * (`GIT_CONFIG_COUNT` and such): a job tells git by them who it is, and which folders are safe, and none of them leads to
+ * another repository; and `GIT_NO_REPLACE_OBJECTS`, by which less is exchanged for something else, not more.
  */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   'GIT_DIR',
@@ -152,6 +154,10 @@ const ELSEWHERE: ReadonlySet<string> = new Set([
   'GIT_GRAFT_FILE',
   'GIT_SHALLOW_FILE',
   'GIT_REPLACE_REF_BASE',
+  // No command that is used here runs with it.
+  'GIT_INTERNAL_SUPER_PREFIX',
+  // While a push is received: git then changes no ref, of no repository.
+  'GIT_QUARANTINE_PATH',
 ]);
 
 function surroundings(): NodeJS.ProcessEnv {

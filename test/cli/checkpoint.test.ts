@@ -139,9 +139,15 @@ describe('a copy', () => {
       await git('init', '-q', place);
       await git('-C', place, ...me, 'commit', '-q', '--allow-empty', '-m', 'begin');
     }
-    // As git sets it for the hooks of a linked work tree.
+    // Whatever is of one repository, and while a push is received; settings may be the user's own.
+    const { stdout: local } = await git('rev-parse', '--local-env-vars');
+    const names = local.split('\n').filter((name) => /^GIT_(?!CONFIG)/.test(name));
+    expect(names).toContain('GIT_OBJECT_DIRECTORY');
+    const nonsense = [...names, 'GIT_QUARANTINE_PATH'].map((name) => [name, '/nonsense']);
+    // As git sets some for the hooks of a linked work tree.
     const env = {
       ...bareEnv(join(folder, 'home', 'owner')),
+      ...Object.fromEntries(nonsense),
       ...Object.fromEntries(
         ['AUTHOR', 'COMMITTER'].flatMap((who) => [
           [`GIT_${who}_NAME`, 'a'],
