@@ -621,6 +621,45 @@ const CAUGHT: readonly Attack[] = [
     args: ['runs/a.jsonl', '--allow-open'],
     says: /rolled_back: the git note on commit[^]*git notes could not be looked at/,
   },
+  {
+    name: 'make the folder a repository whose notes are full of what the log once was, beside a copy that is given',
+    act: async () => {
+      await by('owner', ['checkpoint', 'runs/a.jsonl', '--copy', 'elsewhere']);
+      const notes = readFileSync(at('a.jsonl.checkpoint'), 'utf8');
+      const [first = ''] = /^[^]*?\n\n(?:— .*\n)+/.exec(notes) ?? [];
+      // True, and signed by the owner: each time with another line below it, of a key that nobody knows.
+      const below = (_: unknown, i: number): string => `${first}— x${i} ${'A'.repeat(12)}\n`;
+      writeFileSync(join(world, 'note'), Array.from({ length: 100_001 }, below).join('\n'));
+      cut('a.jsonl', 4);
+      remove('a.jsonl.checkpoint', 'a.jsonl.anchors', ...CATALOG);
+      git('init', '-q', 'runs');
+      git('-C', 'runs', 'commit', '-q', '--allow-empty', '-m', 'begin');
+      git('-C', 'runs', 'notes', '--ref', 'refs/notes/hashtape', 'add', '-F', '../note');
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl', '--allow-open', '--copy', 'elsewhere', '--key', 'OWNER'],
+    says: /rolled_back: the copy in elsewhere states 5 records/,
+  },
+  {
+    name: 'have more copies verified than places are known of a log, and rewrite it',
+    act: async () => {
+      await by('stranger', ['verify', 'runs/a.jsonl']);
+      mkdirSync(at('copies'));
+      for (let i = 0; i < 257; i += 1) cpSync(at('a.jsonl'), at(`copies/${i}.jsonl`));
+      const { status, stdout } = await by('stranger', ['verify', 'runs/copies']);
+      expect({ status, stdout }).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(
+          /not remembered: this log is known in 256 other places.*`hashtape heads forget FILE`/,
+        ),
+      });
+      rewrite('a.jsonl', 3);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+    },
+    who: 'stranger',
+    args: ['runs/a.jsonl'],
+    says: 'diverged',
+  },
 ];
 
 const GIT = {
