@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
+import { headAt, type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
 import { type LogIdentity } from './log-identity.ts';
 import { isFileItself } from './place-of.ts';
 
@@ -29,7 +29,7 @@ export function headIn(
   places: readonly string[],
   heads: readonly KnownHead[],
 ): KnownHead | undefined {
-  const known = places.map((place) => heads.find(({ path }) => path === place));
+  const known = places.map((place) => headAt(heads, place));
   return known.find((head) => head !== undefined);
 }
 
