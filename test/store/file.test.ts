@@ -126,8 +126,8 @@ describe('createTranscript', () => {
   });
 
   test('an empty path is a clear error', async () => {
-    for (const attempt of [createTranscript(''), openTranscript(''), recordsOf('')]) {
-      await expect(attempt).rejects.toThrow(
+    for (const attempt of [createTranscript, openTranscript, recordsOf]) {
+      await expect(attempt('')).rejects.toThrow(
         new TypeError('the path is empty; give the path of a transcript file'),
       );
     }
