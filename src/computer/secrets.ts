@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { KnownTexts, spellingsOf } from '../run/known-texts.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '../transcript/index.ts';
 import { type Observation } from './observation.ts';
 
@@ -16,7 +17,8 @@ export class Secrets {
   readonly #texts: Map<string, string>;
   /** Labels of fields that were seen to be for passwords: a page may show what is in them later. */
   readonly #fields = new Set<string>();
-  #spellings: string[] = [];
+  /** The longest first, as one may hold another. */
+  #hidden: Hidden[] = [];
 
   constructor(given: Readonly<Record<string, string>>) {
     this.#texts = new Map(Object.entries(given));
@@ -54,7 +56,9 @@ export class Secrets {
 
   /** A text without the secrets. */
   hide(text: string): string {
-    return this.#spellings.reduce((left, secret) => left.replaceAll(secret, HIDDEN), text);
+    return this.#hidden
+      .reduce((shown, secret) => shown.flatMap((part) => secret.cut(part)), [text])
+      .join(HIDDEN);
   }
 
   /** A value without the secrets in its texts. */
@@ -89,16 +93,41 @@ export class Secrets {
   }
 
   #update(): void {
-    this.#spellings = [...this.#texts.values()]
-      .flatMap((secret) => (secret.length < SHORTEST ? [] : spellingsOf(secret)))
-      // The longest first, as one may hold another.
-      .toSorted((a, b) => b.length - a.length);
+    this.#hidden = [...this.#texts.values()]
+      .filter(({ length }) => length >= SHORTEST)
+      .toSorted((a, b) => b.length - a.length)
+      .map((secret) => new Hidden(secret));
   }
 }
 
-/** As it is, as addresses have it, and as JSON does. */
-function spellingsOf(secret: string): string[] {
-  const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
-  const inJson = JSON.stringify(secret).slice(1, -1);
-  return [...new Set([secret, encodeURIComponent(secret.toWellFormed()), inForm, inJson])];
+/** One secret, looked for in texts. */
+class Hidden {
+  /** The usual ways of writing it, which are cut out. */
+  readonly #spellings: readonly string[];
+  /** All ways, in any mix, which can only be found. */
+  readonly #known = new KnownTexts();
+
+  constructor(secret: string) {
+    this.#spellings = [...spellingsOf(secret)].toSorted((a, b) => b.length - a.length);
+    this.#known.learn(secret);
+  }
+
+  /** The parts of a text that may be shown; the secret stood between each two. */
+  cut(text: string): readonly string[] {
+    let shown: readonly string[] = [text];
+    for (const spelling of this.#spellings) shown = shown.flatMap((part) => part.split(spelling));
+    return shown.flatMap((part) => this.#cutFound(part));
+  }
+
+  /** What can't be cut out alone goes with its word, or else with its line, or else with all. */
+  #cutFound(text: string): readonly string[] {
+    if (!this.#known.isIn(text)) return [text];
+    for (const separators of [/(\s+)/u, /(\n)/u]) {
+      const shown = [''];
+      for (const part of text.split(separators))
+        shown.push(this.#known.isIn(part) ? '' : (shown.pop() ?? '') + part);
+      if (!shown.some((part) => this.#known.isIn(part))) return shown;
+    }
+    return ['', ''];
+  }
 }

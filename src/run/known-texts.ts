@@ -65,7 +65,7 @@ export class KnownTexts {
  * The usual spellings. The one form has them too, but for texts of which little is left there, as of backslashes, and
  * those that what stands beside them makes other escapes of, more than once.
  */
-function spellingsOf(text: string): ReadonlySet<string> {
+export function spellingsOf(text: string): ReadonlySet<string> {
   const inForm = new URLSearchParams({ '': text }).toString().slice(1);
   const inJson = JSON.stringify(text).slice(1, -1);
   return new Set([text, inJson, encodeURIComponent(text.toWellFormed()), inForm]);

@@ -7,6 +7,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KnownTexts } from '../../src/run/known-texts.ts';
 import { plainForm } from '../../src/run/plain-form.ts';
+import { anySpelling, hex, percent } from './spellings.ts';
 
 function finds(secret: string, text: string): boolean {
   const known = new KnownTexts();
@@ -20,8 +21,6 @@ function address(query: string): string {
   return url.href;
 }
 
-const percent = (byte: number): string => `%${byte.toString(16).padStart(2, '0')}`;
-const hex = (unit: number): string => unit.toString(16).padStart(4, '0');
 const ascii = (json: string): string =>
   json.replaceAll(/[^ -~]/g, (char) => `\\u${hex(char.charCodeAt(0))}`);
 
@@ -86,28 +85,6 @@ describe('spellings', () => {
   });
 });
 
-/** The ways of writing a character. */
-function waysOf(char: string): readonly string[] {
-  const units = Array.from({ length: char.length }, (_, i) => hex(char.charCodeAt(i)));
-  const letter = /^"\\(.)"$/.exec(JSON.stringify(char))?.[1];
-  const coded = Array.from(Buffer.from(char), percent).join('');
-  const escaped = units.map((unit) => `\\u${unit}`).join('');
-  return [
-    char,
-    coded,
-    coded.toUpperCase(),
-    encodeURIComponent(coded),
-    // What spells an escape's own letter spells no escape.
-    ...(char === 'u'
-      ? []
-      : [escaped, escaped.replaceAll('\\', '\\\\\\'), escaped.toUpperCase().replaceAll('U', 'u')]),
-    ...(letter === undefined ? [] : [`\\${letter}`, `\\\\\\${letter}`]),
-    ...(char === '\\' ? ['\\\\\\\\'] : []),
-    ...(char === '/' ? ['\\/'] : []),
-    ...(char === ' ' ? ['+'] : []),
-  ];
-}
-
 const HARD = [
   '%',
   '\\',
@@ -131,11 +108,7 @@ const anyText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc.string({ unit: fc.constantFrom(...HARD), maxLength: 12 }),
 );
-const spelled = anyText.chain((secret) =>
-  fc
-    .tuple(...Array.from(secret, (char) => fc.constantFrom(...waysOf(char))))
-    .map((ways) => ({ secret, text: ways.join('') })),
-);
+const spelled = anyText.chain(anySpelling);
 
 describe('properties', () => {
   test('any mix of spellings of any text is found', () => {

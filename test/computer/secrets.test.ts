@@ -1,0 +1,47 @@
+/**
+ * What is hidden of a text that spells a secret: what is shown of it spells none any more.
+ *
+ * @module
+ */
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Secrets } from '../../src/computer/secrets.ts';
+import { anySpelling } from '../run/spellings.ts';
+
+test.each<[string, string, string]>([
+  ['as it is', 'You typed hunter2.', 'You typed [secret].'],
+  ['as an address has it', 'at ?p=a%20b%26c&q=1', 'at ?p=[secret]&q=1'],
+  ['as a form has it', 'at ?p=a+b%26c&q=1', 'at ?p=[secret]&q=1'],
+  ['in lower case', 'at ?q=pass%2fw%c3%b6rd&x here', 'at [secret] here'],
+  ['in JSON, then in an address', 'at ?q=%22pass%2Fw%5Cu00f6rd%22 here', 'at [secret] here'],
+  ['in JSON of JSON', String.raw`said "{\"p\":\"pass\/w\u00f6rd\"}" here`, 'said [secret] here'],
+  ['over two words', 'at\nthe a %62%26c of it\nhere', 'at\n[secret]\nhere'],
+  ['over two lines', 'at one%2\nf%20two here', '[secret]'],
+  ['twice, in two ways', 'hunter2, hunt%65r2 here', '[secret], [secret] here'],
+  ['a word of what is shown instead', 'a secret, %73ecret here', 'a [secret], [secret] here'],
+  ['one within another', 'x hunter2%79 z', 'x [secret] z'],
+  ['not at all', 'at 100% of hunt%20er2, 1+1', 'at 100% of hunt%20er2, 1+1'],
+])('spelled %s', (_, text, shown) => {
+  const secrets = new Secrets({
+    pin: 'hunter2',
+    password: 'pass/wörd',
+    spaced: 'a b&c',
+    lines: 'one%2\nf two',
+    secret: 'secret',
+    longer: 'hunter2y',
+  });
+  expect(secrets.hide(text)).toBe(shown);
+});
+
+test('in any mix of spellings, and the rest of the page is shown', () => {
+  const secret = 'p/a ss"wörd+1%\\😀';
+  fc.assert(
+    fc.property(anySpelling(secret), ({ text }) => {
+      const hidden = new Secrets({ secret }).hide(`before\nIt is ${text} there\nafter`);
+      expect(hidden).toMatch(/^before\n.*\[secret\].*\nafter$/u);
+      // Not even most of it, in the letters that need no spelling.
+      expect(hidden).not.toContain('rd');
+    }),
+    { numRuns: 2000 },
+  );
+});
