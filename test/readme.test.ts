@@ -25,7 +25,7 @@ describe('README', () => {
     expect(block('text')).toBe(printed);
   });
 
-  test('a run that is killed goes on, as it says', { timeout: 60_000 }, () => {
+  test('a run that is killed goes on, as it says', () => {
     rmSync(new URL('runs/kill.jsonl', root), { force: true });
     // Each line, with the status of its command after it.
     const script = block('sh')

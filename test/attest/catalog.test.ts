@@ -294,7 +294,7 @@ describe('many processes', () => {
     for (const { end } of listing?.files.values() ?? []) expect(end?.size).toBe(2);
     expect(await faultsIn(folder, userIn(state))).toEqual([]);
     expect(readdirSync(folder).filter((name) => !name.endsWith('.jsonl'))).toEqual([]);
-  }, 60_000);
+  });
 });
 
 /** A folder of runs, two of them in a folder within. */

@@ -125,7 +125,7 @@ describe('while a process writes', () => {
       sealed: true,
       coverage: [{ records }, { records }],
     });
-  }, 120_000);
+  });
 });
 
 describe('where a log is', () => {

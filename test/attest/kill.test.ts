@@ -158,7 +158,7 @@ test('killed before any change, or in the midst of one, and then again', async (
   // A run whose last record is on the disk is over, whatever of its evidence is missing.
   expect(over).toBeGreaterThan(0);
   expect(over).toBeLessThan(0.7 * nth);
-}, 240_000);
+});
 
 /** Begins a run in the place of another, as the command does. */
 async function again(place: Place): Promise<void> {
@@ -194,7 +194,7 @@ test('a new run where an old one was removed, killed before any change or in the
     }
   }
   expect(nth).toBeGreaterThan(30);
-}, 240_000);
+});
 
 describe('by the system', () => {
   beforeAll(requireBuiltAttest);

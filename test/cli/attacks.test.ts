@@ -43,7 +43,7 @@ beforeAll(async () => {
   await by('owner', ['run', ...MODEL, '--out', 'runs/b.jsonl', 'What is 2 + 40?']);
   await by('owner', ['run', ...MODEL, '--out', 'runs/cut.jsonl', 'What is 2 + 40?'], { DIE: '1' });
   cpSync(world, kept, { recursive: true });
-}, 60_000);
+});
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
@@ -689,26 +689,22 @@ describe('is caught', () => {
   });
 });
 
-test(
-  'a byte of a checkpoint is flipped, here or there: never is all of it signed',
-  { timeout: 60_000 },
-  async () => {
-    const path = at('a.jsonl.checkpoint');
-    const bytes = readFileSync(path);
-    // test/attest/signatures.test.ts flips every bit of every byte; here the command says what it finds.
-    for (let i = 0; i < bytes.length; i += 19) {
-      const flipped = Uint8Array.from(bytes);
-      flipped[i] = (flipped[i] ?? 0) ^ 1;
-      writeFileSync(path, flipped);
-      const { status, stdout } = await by('owner', ['verify', 'runs/a.jsonl']);
-      expect({ i, status, stdout }).toMatchObject({
-        i,
-        status: 1,
-        stdout: expect.stringContaining(': bad_signature: '),
-      });
-    }
-  },
-);
+test('a byte of a checkpoint is flipped, here or there: never is all of it signed', async () => {
+  const path = at('a.jsonl.checkpoint');
+  const bytes = readFileSync(path);
+  // test/attest/signatures.test.ts flips every bit of every byte; here the command says what it finds.
+  for (let i = 0; i < bytes.length; i += 19) {
+    const flipped = Uint8Array.from(bytes);
+    flipped[i] = (flipped[i] ?? 0) ^ 1;
+    writeFileSync(path, flipped);
+    const { status, stdout } = await by('owner', ['verify', 'runs/a.jsonl']);
+    expect({ i, status, stdout }).toMatchObject({
+      i,
+      status: 1,
+      stdout: expect.stringContaining(': bad_signature: '),
+    });
+  }
+});
 
 /** What holds nevertheless, and what must be said then. */
 const NOT_CAUGHT: readonly Attack[] = [

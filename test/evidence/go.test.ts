@@ -180,7 +180,7 @@ describe.skipIf(!usable)(`Go${NEEDS}`, () => {
     const ran = spawnSync(program, { input, encoding: 'utf8', maxBuffer: 2 ** 28 });
     if (ran.status !== 0) throw new Error(`interop: ${ran.stderr}`);
     answer = JSON.parse(ran.stdout) as Answer;
-  }, 120_000);
+  });
 
   afterAll(() => rmSync(folder, { recursive: true }));
 

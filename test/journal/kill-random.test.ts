@@ -52,11 +52,11 @@ async function killAndResume(kill: Kill): Promise<void> {
 
 test('200 points: no effect twice, nothing lost, the same outcome', async () => {
   await twoAtOnce(kills(200, false), killAndResume);
-}, 180_000);
+});
 
 test('40 points at which the machine loses what was not synced', async () => {
   await twoAtOnce(kills(40, true), killAndResume);
-}, 60_000);
+});
 
 test('one run that is killed again and again', async () => {
   const place = placeIn(newPath());
@@ -71,4 +71,4 @@ test('one run that is killed again and again', async () => {
     return;
   }
   throw new Error('it never ended');
-}, 60_000);
+});

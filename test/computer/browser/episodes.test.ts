@@ -192,7 +192,7 @@ describeInBrowser('hashtape episode', (world) => {
     ...more,
   ];
 
-  test('reaches a goal on a real page, and leaves what shows it', { timeout: 60_000 }, async () => {
+  test('reaches a goal on a real page, and leaves what shows it', async () => {
     await command(episodeArgs('--check-text', 'buy milk', '--json'), async (ran, folder) => {
       expect(ran.stderr).toMatch(
         /^verified {2}yes: the page shows "buy milk"; last screen SHA-256/m,
@@ -251,7 +251,7 @@ describeInBrowser('hashtape episode', (world) => {
       2,
       /the page can't be opened: there is no browser at \/no\/chromium/,
     ],
-  ])('%s', { timeout: 60_000 }, async (_name, more, status, words) => {
+  ])('%s', async (_name, more, status, words) => {
     await command(episodeArgs(...more), (ran, folder) => {
       expect(ran.stderr).toMatch(words);
       expect(ran.status).toBe(status);
@@ -270,7 +270,7 @@ describeInBrowser('hashtape episode', (world) => {
       ['episode', 'x', '--url', 'http://127.0.0.1:9/', '--model', 'scripted:s.json'],
       /the page can't be opened: .*127\.0\.0\.1:9/,
     ],
-  ])('%j is refused', { timeout: 60_000 }, async (args, words) => {
+  ])('%j is refused', async (args, words) => {
     await command(args, (ran) => {
       expect(ran.stderr).toMatch(words);
       expect(ran.status).toBe(2);
