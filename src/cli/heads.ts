@@ -90,7 +90,7 @@ async function forget(memory: HeadMemory, log: string, io: Io): Promise<boolean>
     throw new CommandError(`${oneLine(log)}: nothing is remembered of it; see \`hashtape heads\``);
   }
   const words = [
-    ...(forgotten === 0 ? [] : [forgotten === 1 ? 'forgotten' : `${forgotten} logs forgotten`]),
+    ...(forgotten === 0 ? [] : [forgotten === 1 ? 'forgotten' : `${forgotten} heads forgotten`]),
     ...(unlisted === 0
       ? []
       : [unlisted === 1 ? 'off the catalogue' : `${unlisted} off the catalogue`]),
@@ -99,7 +99,7 @@ async function forget(memory: HeadMemory, log: string, io: Io): Promise<boolean>
   return problems.length === 0;
 }
 
-/** Forgets what was seen at a path, or below it, and what is damaged of the log that is there. Tells of how many logs. */
+/** Forgets what was seen at a path, or below it, and what is damaged of the log that is there. Tells how many heads that were. */
 async function forgetAt(memory: HeadMemory, path: string): Promise<number> {
   const places = placesOf(path).map((place) => join(place, sep));
   const below = memory

@@ -1,5 +1,5 @@
 /**
- * The library's programs in docs/evidence.md and docs/redaction.md, and the command in the latter, as they stand there.
+ * The programs and commands in docs/evidence.md and docs/redaction.md, as they stand there.
  *
  * @module
  */
@@ -36,6 +36,16 @@ function blocks(guide: string, language: string): string[] {
   return [...text.matchAll(fence)].map(([, block = '']) => block);
 }
 
+/** What a command of ours prints, however it ends. */
+function inShell(command: string): string {
+  const ours = `${process.execPath} ${root}dist/cli/main.js`;
+  return execute(
+    'bash',
+    '-c',
+    `${command.trim().replaceAll(/^(?:npx )?hashtape/gm, ours)} 2>&1 || true`,
+  );
+}
+
 function execute(program: string, ...args: readonly string[]): string {
   const env = { PATH: process.env['PATH'] ?? '', HOME: folder };
   return execFileSync(program, args, { cwd: folder, env, stdio: 'pipe' }).toString();
@@ -56,6 +66,30 @@ test('evidence: it signs and remembers a run, and examines it; and again', () =>
   expect(existsSync(join(folder, 'runs/mine.jsonl.checkpoint'))).toBe(true);
 });
 
+/** Without what differs between any two runs; a hash that is cut short in the guide is any hash. */
+function alike(printed: string): string {
+  return printed
+    .replaceAll(/hashtape-[0-9a-f]{8}\+[0-9a-f]{8}/g, 'KEY')
+    .replaceAll(/\b[0-9a-f]{12}(?:…|[0-9a-f]{52}\b)/g, 'HASH')
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, 'TIME')
+    .replaceAll(`${folder}/`, '/home/me/');
+}
+
+test('evidence: the commands print what it shows', () => {
+  symlinkSync(join(root, 'examples'), join(folder, 'examples'));
+  const [session = '', afterwards = ''] = blocks('evidence.md', '');
+  const [, ...shown] = `${session}${afterwards}`.split(/^\$ hashtape /m);
+  expect(shown.length).toBe(3);
+  for (const [i, block] of shown.entries()) {
+    const path = join(folder, 'runs/a.jsonl');
+    // What the guide says is done before the last.
+    if (i === 2) writeFileSync(path, readFileSync(path, 'utf8').replace(/[^\n]*\n$/, ''));
+    const [command = '', ...lines] = block.split('\n');
+    const printed = alike(inShell(`hashtape ${command}`));
+    for (const part of alike(lines.join('\n')).split('…\n')) expect(printed).toContain(part.trim());
+  }
+});
+
 test('redaction: the program and the command take the password out', () => {
   const [program = '', tools = ''] = blocks('redaction.md', 'js');
   const [command = ''] = blocks('redaction.md', 'sh');
@@ -65,11 +99,7 @@ test('redaction: the program and the command take the password out', () => {
   writeFileSync(join(folder, 'tools.mjs'), tools);
   writeFileSync(join(folder, 'turns.json'), turns);
   expect(execute(process.execPath, 'login.mjs')).toMatch(/runs\/today\.jsonl\n$/);
-  execute(
-    'bash',
-    '-c',
-    command.replaceAll('npx hashtape', `${process.execPath} ${root}dist/cli/main.js`),
-  );
+  inShell(command);
   const names = readdirSync(join(folder, 'runs'));
   const transcripts = names.filter((name) => name.endsWith('.jsonl') && !name.includes('catalog'));
   expect(transcripts.length).toBe(2);
