@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { nodeFileSystem } from '../store/filesystem.ts';
@@ -41,6 +42,17 @@ export function bytesIfThere(path: string, most: number = MAX_BYTES): Buffer | n
 const MIB = 1024 * 1024;
 /** No file of ours comes near it. */
 const MAX_BYTES = 64 * MIB;
+
+/** Puts on the disk what is in a file that somebody else wrote, and its name. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await nodeFileSystem.syncDirectory(dirname(path));
+}
 
 /** Replaces a file, or makes it, with the folders above it: what is new is on the disk before its name is. */
 export async function replaceFile(

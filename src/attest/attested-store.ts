@@ -89,6 +89,8 @@ export class AttestedStore implements TranscriptStore {
   #stating: Promise<void> = Promise.resolve();
   /** When the next would be due if there were one each second. */
   #next = 0;
+  /** Runs until then, while what is on the disk waits to be stated: a tool may take an hour. */
+  #timer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
   /** @param path the file's real path, beside which the checkpoints are kept. */
@@ -139,7 +141,8 @@ export class AttestedStore implements TranscriptStore {
     const state = this.#due(false);
     await syncing;
     this.#durable = Math.max(this.#durable, count);
-    if (state !== undefined) await this.#state(state);
+    if (state === undefined) this.#later();
+    else await this.#state(state);
   }
 
   read(): AsyncIterable<Uint8Array> {
@@ -152,6 +155,7 @@ export class AttestedStore implements TranscriptStore {
   }
 
   async #close(): Promise<void> {
+    clearTimeout(this.#timer);
     const state = this.#due(true);
     const wasKnown = this.#hasFailed;
     try {
@@ -196,8 +200,29 @@ export class AttestedStore implements TranscriptStore {
     return { identity, path: this.#path, size, root: this.#roots.root, head, sealed, closed };
   }
 
+  /** States what is on the disk when the next statement is due, if nobody makes more durable until then. */
+  #later(): void {
+    if (this.#timer !== undefined || this.#closing !== undefined) return;
+    if (this.#roots.size <= this.#attested) return;
+    const left = Math.max(0, this.#next - performance.now());
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        // What isn't on the disk yet has its own sync, which states it.
+        const isDurable = this.#store.head.count === this.#durable;
+        const state = isDurable && !this.#hasFailed ? this.#due(false) : undefined;
+        if (state !== undefined) void this.#state(state);
+      },
+      Math.ceil(left) + 1,
+    );
+    // A program may end meanwhile.
+    this.#timer.unref();
+  }
+
   /** States what is on the disk by now. */
   #state(state: AttestedState): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#next = Math.max(this.#next, performance.now()) + PAUSE_MS;
     this.#stating = this.#stating.then(() => this.#attest(state));
     return this.#stating;

@@ -33,11 +33,16 @@ export function headIn(
   return known.find((head) => head !== undefined);
 }
 
+/** Whether this user's own run wrote it, or it was verified in the place where that did. */
+function isOwn({ path }: KnownHead, heads: readonly KnownHead[]): boolean {
+  return heads.some((head) => head.by === 'writer' && head.path === path);
+}
+
 /**
  * Chooses among the heads that are known of a log those that a file must continue.
  *
- * A log that is seen at a new place must continue what this user's own runs wrote of it anywhere, and what was seen of it
- * where it isn't any more, so that a moved or copied file is recognised. A copy that was only verified elsewhere says
+ * A log that is seen at a new place must continue what this user's own runs wrote of it anywhere, what was verified in
+ * those places, and what was seen of it where it isn't any more, so that a moved or copied file is recognised. A copy that was only verified elsewhere says
  * nothing against it: anybody can add records to a copy. A folder that is copied has two catalogues from then on,
  * each of which goes its own way.
  *
@@ -52,7 +57,7 @@ export function bearingOn(
   const bears = (head: KnownHead): boolean => {
     if (places.includes(head.path)) return true;
     const wasMoved = !isKnown && !isFileItself(head.path);
-    return wasMoved || (head.by === 'writer' && identity?.isCatalog !== true);
+    return wasMoved || (isOwn(head, heads) && identity?.isCatalog !== true);
   };
   return { heads: heads.filter(bears), elsewhere: heads.filter((head) => !bears(head)) };
 }

@@ -6,7 +6,7 @@
 import { toHex } from '../evidence/hex.ts';
 import { shellPath } from '../store/shell-path.ts';
 import { type CheckpointFile } from './checkpoint-file.ts';
-import { seenAs, type KnownHead } from './head-memory.ts';
+import { seenAs, sizeWords, type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
 import { type Statement } from './look-up.ts';
 import { isFileItself } from './place-of.ts';
@@ -68,6 +68,8 @@ export interface Stated {
   readonly known: readonly KnownHead[];
   /** What catalogues say of the file, or of its log. */
   readonly listed?: readonly Statement[];
+  /** What this user's own run wrote here, if that was another log. */
+  readonly replaced?: KnownHead | undefined;
   /** What is stated in other places. */
   readonly anchors?: readonly Claim[];
   /** Whether the file's last line is unfinished. */
@@ -113,7 +115,10 @@ function failedOf(
   return failed;
 }
 
-function otherLog(id: string, { stored, listed = [] }: Stated): EvidenceFault | undefined {
+function otherLog(
+  id: string,
+  { stored, listed = [], replaced }: Stated,
+): EvidenceFault | undefined {
   const foreign = stored?.checkpoints.find(({ checkpoint }) => checkpoint.origin !== originOf(id));
   if (foreign !== undefined) {
     const { number, checkpoint } = foreign;
@@ -121,10 +126,16 @@ function otherLog(id: string, { stored, listed = [] }: Stated): EvidenceFault | 
     return { seq: 0, reason: 'root_mismatch', detail, undo: MOVE_AWAY };
   }
   const other = listed.find(({ log }) => log !== id);
-  if (other === undefined) return undefined;
+  if (other === undefined) return replaced === undefined ? undefined : otherThan(replaced);
   const { log, at, who, file } = other;
   const detail = `${who} says that another log, ${log}, was written to this file at ${at}`;
   return { seq: 0, reason: 'diverged', detail, undo: forgetting(file) };
+}
+
+function otherThan(written: KnownHead): EvidenceFault {
+  const { log, time, path } = written;
+  const detail = `by this machine's memory of heads another log, ${originOf(log)}, of ${sizeWords(written)}, was written here at ${time}`;
+  return { seq: 0, reason: 'diverged', detail, undo: forgetting(path) };
 }
 
 const MOVE_AWAY = 'move its .checkpoint away';

@@ -4,13 +4,13 @@
  * @module
  */
 import { statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { fromHex } from '../evidence/hex.ts';
 import { encodeCheckpoint, type Policy, type VerifierKey } from '../evidence/index.ts';
 import { realPath } from '../store/place.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type Fault, type Verdict } from '../transcript/index.ts';
 import { NO_NEWLINE } from '../transcript/line-verifier.ts';
+import { syncFile } from './atomic-file.ts';
 import { findAnchors, type AnchorKnowledge, type Anchors } from './anchors.ts';
 import { bearingOn, seenAt, type Bearing } from './bearing.ts';
 import { isCatalog, readCatalog } from './catalog.ts';
@@ -23,6 +23,7 @@ import { originOf, type LogIdentity } from './log-identity.ts';
 import { type LookUp } from './look-up.ts';
 import { noticesOf, type Around } from './notices.ts';
 import { placeOf, placesOf } from './place-of.ts';
+import { replacedBy } from './replaced.ts';
 import { Roots } from './roots.ts';
 import { checkSignatures, type Signatures } from './signatures.ts';
 
@@ -173,7 +174,8 @@ export class Examination {
     const id = identity?.id ?? null;
     const { heads: known } = this.#bearing;
     const isTorn = chainFault?.reason === 'torn_tail' && chainFault.detail === NO_NEWLINE;
-    return compare(this.#roots, { places, id, stored, listed, anchors, known, isTorn });
+    const replaced = replacedBy(identity?.id, places, this.#knowledge.memory);
+    return compare(this.#roots, { places, id, stored, listed, replaced, anchors, known, isTorn });
   }
 
   /** Whether it is to be remembered. A log that isn't what it must be could be a forged one: what it should have been would then be called wrong. */
@@ -273,13 +275,4 @@ async function removedFrom(path: string): Promise<readonly string[]> {
   if (removed.length === 0) return [];
   const more = removed.length > NAMES ? `; and ${removed.length - NAMES} more` : '';
   return [`taken off it: ${removed.slice(0, NAMES).join('; ')}${more}`];
-}
-
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.datasync();
-  } finally {
-    await file.close();
-  }
 }

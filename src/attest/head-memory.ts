@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { codeOf, messageOf } from '../store/store-errors.ts';
 import {
   canonicalJson,
+  compareCodePoints,
   isJsonObject,
   parseJson,
   type JsonObject,
@@ -46,7 +47,7 @@ export function sizeWords({ kind, size }: Pick<SeenHead, 'kind' | 'size'>): stri
   return `${size} ${size === 1 ? one : many}`;
 }
 
-/** The largest size that a log was seen with at one place. */
+/** The largest size that a log was seen with at one place, by its writer or by those who verified it. */
 export interface KnownHead extends SeenHead {
   /** When this size was first seen there, in UTC as ISO 8601. */
   readonly time: string;
@@ -105,14 +106,15 @@ export class HeadMemory {
   }
 
   /**
-   * Remembers a state, unless as large a one is known of its place.
+   * Remembers a state, unless as large a one is known of its place. What a writer says is kept beside what a verifier does:
+   * it bears on all places, and nobody who verifies may take that away.
    *
-   * @param known what was known of the log at this place when the state was compared with it.
+   * @param known the largest that was known of the log at this place when the state was compared with it.
    * @returns false if something else has been remembered there meanwhile: compare again.
    * @throws {Error} if it can't be kept, or what is known can't be read: it isn't written over.
    */
   async remember(seen: SeenHead, known: KnownHead | undefined): Promise<boolean> {
-    const isOld = known !== undefined && known.size >= seen.size;
+    const isOld = known !== undefined && saysAll(known, seen);
     if (isOld && this.#place(seen.path).log === seen.log) return true;
     const path = this.#headPath(seen.log);
     this.#makeFolder(path);
@@ -120,7 +122,7 @@ export class HeadMemory {
       const current = this.recall(seen.log);
       if ('problem' in current) throw new Error(current.problem);
       if (!isSame(headAt(current, seen.path), known)) return false;
-      if (!isOld) {
+      if (!current.some((head) => saysAll(head, seen))) {
         refuseMore(current, seen);
         await replaceFile(path, textOf(current, { ...seen, time: this.#time() }));
       }
@@ -249,7 +251,7 @@ export function headsOf(recalled: Recalled | undefined): readonly KnownHead[] {
   return recalled === undefined || 'problem' in recalled ? [] : recalled;
 }
 
-/** What is known of one place. */
+/** The largest that is known of one place. */
 export function headAt(heads: readonly KnownHead[], path: string): KnownHead | undefined {
   return heads.find((head) => head.path === path);
 }
@@ -275,9 +277,14 @@ function refuseMore(heads: readonly KnownHead[], { by, path }: SeenHead): void {
   );
 }
 
-/** The file that keeps these heads, with `head` in the place of what was known where it is. */
+/** Whether a head says of its place what another does, and more or as much. */
+function saysAll(head: SeenHead, { path, size, by }: SeenHead): boolean {
+  return head.path === path && head.size >= size && (by === 'verifier' || head.by === 'writer');
+}
+
+/** The file that keeps these heads, with `head` in the place of those of which it says all. */
 function textOf(heads: readonly KnownHead[], head: KnownHead): string {
-  const others = heads.filter(({ path }) => path !== head.path);
+  const others = heads.filter((other) => !saysAll(head, other));
   const all = [head, ...others].map((each) => ({ ...each }));
   return `${canonicalJson({ heads: all, version: VERSION })}\n`;
 }
@@ -292,7 +299,9 @@ function headsIn({ heads, version }: JsonObject): readonly KnownHead[] | undefin
   if (version !== VERSION || !Array.isArray(heads) || heads.length === 0) return undefined;
   const all = heads.flatMap((each) => headIn(isJsonObject(each) ? each : {}) ?? []);
   if (all.length < heads.length) return undefined;
-  return all.toSorted((a, b) => b.size - a.size || (a.time < b.time ? -1 : 1));
+  return all.toSorted(
+    (a, b) => b.size - a.size || compareCodePoints(b.by, a.by) || compareCodePoints(a.time, b.time),
+  );
 }
 
 function headIn(value: JsonObject): KnownHead | undefined {

@@ -4,7 +4,7 @@
  * @module
  */
 import { type CheckpointFile } from './checkpoint-file.ts';
-import { seenAs, sizeWords, type HeadMemory, type KnownHead } from './head-memory.ts';
+import { headAt, seenAs, sizeWords, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { originOf, type LogIdentity } from './log-identity.ts';
 import { type Statement } from './look-up.ts';
 
@@ -41,7 +41,9 @@ export function noticesOf(around: Around, found: Found): string[] {
 
 /** Of longer copies: what they have more may be a forgery, or what is missing here. */
 function copyWords({ elsewhere, size }: Found): string[] {
-  const [longest, ...others] = elsewhere.filter((head) => head.size > size);
+  const longer = elsewhere.filter((head) => head.size > size);
+  // The largest of each place.
+  const [longest, ...others] = longer.filter((head) => headAt(longer, head.path) === head);
   if (longest === undefined) return [];
   const { size: more, by, time, path } = longest;
   const rest = others.length === 0 ? '' : `; ${others.length} more were seen elsewhere`;
@@ -83,6 +85,8 @@ export function seenWords(others: readonly KnownHead[]): string[] {
   if (last === undefined) return [];
   const which = `${originOf(last.log)}, ${sizeWords(last)}`;
   return others.length === 1
-    ? [`another log was seen here at ${last.time}: ${which}`]
+    ? [
+        `another log was ${last.by === 'writer' ? 'written' : 'seen'} here at ${last.time}: ${which}`,
+      ]
     : [`${others.length} other logs were seen here, the last at ${last.time}: ${which}`];
 }

@@ -15,13 +15,14 @@ import { StoreError, type TranscriptStore } from '../store/store.ts';
 import { type TranscriptRecord } from '../transcript/index.ts';
 import { AttestedStore, type Attesting, type Begun } from './attested-store.ts';
 import { bearingOn, seenAt } from './bearing.ts';
-import { readCheckpoints } from './checkpoint-file.ts';
+import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
 import { headAt, headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
 import { identityIn } from './identity-in.ts';
 import { identityOf, type LogIdentity } from './log-identity.ts';
 import { lookUp, type Statement } from './look-up.ts';
 import { placesOf } from './place-of.ts';
+import { replacedBy } from './replaced.ts';
 import { Roots } from './roots.ts';
 
 /**
@@ -118,13 +119,22 @@ async function compared(
   wantRoots(log.roots, { stored, listed });
   await readAll(records, log, accept);
   const { roots, identity, known } = log;
-  const fault = compare(roots, { places, id: identity?.id ?? null, stored, known, listed });
-  if (fault !== undefined) throw refused(location, fault);
-  const unfit = stored?.damage ?? stored?.problem;
-  if (unfit !== undefined) throw damaged(location, unfit);
+  const replaced = replacedBy(identity?.id, places, memory);
+  const stated = { places, id: identity?.id ?? null, stored, known, listed, replaced };
+  refuseUnfit(location, compare(roots, stated), stored);
   if (identity === undefined) return undefined;
   const signed = stored?.checkpoints.at(-1)?.checkpoint.size ?? 0;
   return { identity, roots, known: headAt(known, path), signed };
+}
+
+function refuseUnfit(
+  location: string,
+  fault: EvidenceFault | undefined,
+  stored: CheckpointFile | null,
+): void {
+  if (fault !== undefined) throw refused(location, fault);
+  const unfit = stored?.damage ?? stored?.problem;
+  if (unfit !== undefined) throw damaged(location, unfit);
 }
 
 /** What the folder's catalogue says of the log. */

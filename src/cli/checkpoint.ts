@@ -7,7 +7,7 @@ import { statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type Command } from 'commander';
 import { noteAnchor } from '../attest/anchors-file.ts';
-import { alone } from '../attest/atomic-file.ts';
+import { alone, syncFile } from '../attest/atomic-file.ts';
 import { CheckpointWriter, readCheckpoints } from '../attest/checkpoint-file.ts';
 import { addToCopy, fileId } from '../attest/copy-file.ts';
 import { Examination } from '../attest/examine.ts';
@@ -150,6 +150,8 @@ async function signed(path: string, text: string, key: SignerKey): Promise<Note>
   );
   if (there !== undefined) return there.note;
   const note = signNote({ text, signatures: [] }, key, nodeEd25519);
+  // Whoever wrote it may not have: after a loss of power it would be shorter than what is stated of it.
+  await syncFile(path);
   await new CheckpointWriter(path).append(note);
   return note;
 }

@@ -166,18 +166,45 @@ describe('where a log is', () => {
     expect(user.memory.list()).toHaveLength(5);
   });
 
-  test('another log in its place is noted, by who has seen the first', async () => {
-    const user = newUser();
-    const [path, other] = [await written(user), await written(user)];
-    const { origin } = await examine(path, user.knowledge);
+  test('another log in its place is noted by who has seen the first, and a fault for who wrote that', async () => {
+    const writer = newUser();
+    const { knowledge } = newUser();
+    const [path, other] = [await written(writer), await written(writer)];
+    const { origin } = await examine(path, knowledge);
     copyFileSync(other, path);
     copyFileSync(checkpointPath(other), checkpointPath(path));
-    const examined = await examine(path, user.knowledge);
+    const examined = await examine(path, knowledge);
     expect(examined).toMatchObject({ ok: true });
     const notice = expect.stringMatching(`another log was seen here at .*: ${origin}, 5 records`);
-    expect(examined.notices).toEqual([notice]);
+    expect(examined.notices).toContainEqual(notice);
     // As long as it is remembered.
-    expect((await examine(path, user.knowledge)).notices).toEqual([notice]);
+    expect((await examine(path, knowledge)).notices).toContainEqual(notice);
+    // However often it is verified.
+    for (const _ of ['once', 'again'])
+      expect(await examine(path, writer.knowledge)).toMatchObject({
+        ok: false,
+        fault: {
+          seq: 0,
+          reason: 'diverged',
+          detail: expect.stringMatching(`another log, ${origin}, of 5 records, was written here`),
+          undo: expect.stringContaining('heads forget'),
+        },
+      });
+  });
+
+  test('another log in its place is noted by its writer too, where that lies in another', async () => {
+    const user = newUser();
+    const [path, other] = [await written(user), await written(user)];
+    const moved = newPath();
+    renameSync(path, moved);
+    rmSync(checkpointPath(path));
+    copyFileSync(other, path);
+    expect(await examine(path, user.knowledge)).toMatchObject({ fault: { reason: 'diverged' } });
+    expect(await examine(moved, user.knowledge)).toMatchObject({ ok: true });
+    expect(await examine(path, user.knowledge)).toMatchObject({
+      ok: true,
+      notices: [expect.stringContaining('another log was written here at ')],
+    });
   });
 
   test('with its checkpoints deleted, memory still covers it; with both, nothing does', async () => {

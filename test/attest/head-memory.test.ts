@@ -79,6 +79,7 @@ test('what was seen is known: when first, when so large, where, and by whom', as
   expect(await memory.remember(seen(5, { by: 'verifier', sealed: true }), first)).toBe(true);
   expect(new HeadMemory(state).recall(hash('a'))).toEqual([
     { ...seen(5, { by: 'verifier', sealed: true }), time: '1970-01-01T00:00:02.000Z' },
+    first,
   ]);
 });
 
@@ -110,6 +111,34 @@ test('what was seen meanwhile is not written over: the caller must compare again
     expect(await memory.remember(seen(7), stale)).toBe(stale?.size === 9);
     expect(await memory.remember(seen(12), stale)).toBe(false);
     expect(memory.recall(hash('a'))).toMatchObject([{ size: 9, root: hash(9) }]);
+  }
+});
+
+test("a writer's word is kept beside a verifier's, whichever is larger and came first", async () => {
+  for (const [first, second] of [
+    ['writer', 'verifier'],
+    ['verifier', 'writer'],
+  ] as const) {
+    for (const [small, large] of [
+      [5, 5],
+      [5, 7],
+      [7, 5],
+    ] as const) {
+      const { memory } = newMemory();
+      await memory.remember(seen(small, { by: first }), undefined);
+      expect(await memory.remember(seen(large, { by: second }), knownIn(memory))).toBe(true);
+      const kept = headsOf(memory.recall(hash('a')));
+      const written = first === 'writer' ? small : large;
+      expect(kept.filter(({ by }) => by === 'writer').map(({ size }) => size)).toEqual([written]);
+      // Of what was written a verifier says no more, unless there is more.
+      const verified = first === 'writer' ? large : small;
+      expect(kept.length).toBe(verified > written ? 2 : 1);
+      // Whoever asks for one gets the largest, and of two alike what was written.
+      expect(kept[0]).toMatchObject({ size: Math.max(small, large) });
+      if (small === large) expect(kept[0]?.by).toBe('writer');
+      expect(await memory.forget(hash('a'), '/runs/a.jsonl')).toBe(true);
+      expect(memory.list()).toEqual([]);
+    }
   }
 });
 

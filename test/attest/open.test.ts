@@ -294,9 +294,9 @@ describe('a new log where another was', () => {
       await writeLog(path, user.attesting);
       expect(await examine(path, user.knowledge, {})).toMatchObject({
         ok: true,
-        notices: [[], [/another log was seen here/], [/2 other logs were seen here/]][round]?.map(
-          (words) => expect.stringMatching(words),
-        ),
+        notices: [[], [/another log was written here/], [/2 other logs were seen here/]][
+          round
+        ]?.map((words) => expect.stringMatching(words)),
         coverage: [{ records: 5 }, { records: 5 }],
       });
       old.push(readFileSync(checkpointPath(path)));

@@ -396,13 +396,44 @@ const CAUGHT: readonly Attack[] = [
     says: /FAULT {2}runs\/hashtape-catalog\.jsonl .*rolled_back/,
   },
   {
+    name: 'rewrite from the first record, with checkpoints and catalogue away',
+    act: () => {
+      rewrite('a.jsonl', 0);
+      remove('a.jsonl.checkpoint', ...CATALOG);
+    },
+    args: ['runs/a.jsonl'],
+    says: /diverged: by this machine's memory of heads another log, hashtape\/[0-9a-f]{64}, of 5 records, was written here at/,
+  },
+  {
+    name: 'exchange the whole folder for another, with its own catalogue',
+    act: async () => {
+      renameSync(join(world, 'runs'), join(base, 'aside'));
+      await by('mallory', ['run', ...MODEL, '--out', 'runs/a.jsonl', 'What is 2 + 40?']);
+      rmSync(join(base, 'aside'), { recursive: true });
+    },
+    args: ['runs'],
+    says: /^(?=[^]*FAULT {2}runs\/a\.jsonl .*diverged)(?=[^]*FAULT {2}runs\/hashtape-catalog\.jsonl .*diverged)(?=[^]*FAULT {2}runs\/b\.jsonl {2}missing)/,
+  },
+  ...['cut', 'rewritten'].map((how): Attack => ({
+    name: `verify a run that was killed, then show a copy that is ${how}`,
+    act: async () => {
+      await by('owner', ['verify', 'runs', '--allow-open']);
+      mkdirSync(at('copies'));
+      cpSync(at('cut.jsonl'), at('copies/cut.jsonl'));
+      if (how === 'cut') cut('copies/cut.jsonl', 1);
+      else rewrite('copies/cut.jsonl', 1);
+    },
+    args: ['runs/copies/cut.jsonl', '--allow-open'],
+    says: how === 'cut' ? 'rolled_back' : 'diverged',
+  })),
+  {
     name: 'put a link to another run in the place of a deleted one',
     act: () => {
       remove('a.jsonl', 'a.jsonl.checkpoint', ...CATALOG);
       symlinkSync('b.jsonl', at('a.jsonl'));
     },
     args: ['runs', '--allow-open'],
-    says: /FAULT {2}runs\/a\.jsonl {2}missing: [^]*note {7}another log was seen here|note {7}another log was seen here[^]*FAULT {2}runs\/a\.jsonl {2}missing: /,
+    says: /FAULT {2}runs\/a\.jsonl .*diverged: by this machine's memory of heads another log[^]*FAULT {2}runs\/a\.jsonl {2}missing: /,
   },
   {
     name: 'swap two runs, and edit the catalogue, seen from the folder',
@@ -742,11 +773,13 @@ const NOT_CAUGHT: readonly Attack[] = [
     says: /^(?![^]*signed {4})[^]*note {7}signed by an unknown key/,
   },
   {
-    name: 'rewrite from the first record, with checkpoints and catalogue away',
-    act: () => {
+    name: 'rewrite from the first record what was only verified, with checkpoints and catalogue away',
+    act: async () => {
+      await by('stranger', ['verify', 'runs/a.jsonl']);
       rewrite('a.jsonl', 0);
       remove('a.jsonl.checkpoint', ...CATALOG);
     },
+    who: 'stranger',
     args: ['runs/a.jsonl'],
     says: /note {7}another log was seen here at/,
   },

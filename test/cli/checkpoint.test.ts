@@ -97,6 +97,37 @@ test.skipIf(!usable)(
   },
 );
 
+test('the log is on the disk before it is signed, whoever wrote it', async () => {
+  rmSync(at('a.jsonl.checkpoint'));
+  writeFileSync(
+    at('trace.mjs'),
+    `import fs from 'node:fs/promises';
+import { basename } from 'node:path';
+import { syncBuiltinESMExports } from 'node:module';
+const { open } = fs;
+fs.open = async (path, ...how) => {
+  const file = await open(path, ...how);
+  const datasync = file.datasync.bind(file);
+  file.datasync = () => (console.error('synced ' + basename(path)), datasync());
+  return file;
+};
+syncBuiltinESMExports();
+`,
+  );
+  const trace = ['--import', at('trace.mjs'), MAIN, 'checkpoint', 'a.jsonl'];
+  const env = bareEnv(join(folder, 'home', 'mallory'));
+  // Not through memory, which would have it on the disk too.
+  rmSync(at('hashtape-catalog.jsonl'));
+  writeFileSync(at('state'), '');
+  const { status, stderr } = await execute(process.execPath, trace, {
+    cwd: folder,
+    env: { ...env, XDG_STATE_HOME: at('state') },
+  });
+  expect(status, stderr).toBe(0);
+  const synced = stderr.match(/^synced a\.jsonl.*$/gm);
+  expect(synced).toEqual(['synced a.jsonl', 'synced a.jsonl.checkpoint']);
+});
+
 const at = (name: string): string => join(folder, name);
 
 function copied(): Promise<Executed> {
