@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { realpathSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
+import { inFolder, realPath } from '../store/place.ts';
 import { catalogPath, isCatalog, readCatalog, type Listed } from './catalog.ts';
 import { type EvidenceFault } from './compare.ts';
 import { headsOf, seenAs, sizeWords, type HeadMemory, type KnownHead } from './head-memory.ts';
@@ -98,7 +98,7 @@ function knownBelow(
     const root = roots.find(({ real }) => head.path.startsWith(real));
     // One whose place another log took on purpose isn't looked for there.
     if (root === undefined || memory?.isLast(head) !== true) return [];
-    return [{ file: join(root.folder, head.path.slice(root.real.length)), head }];
+    return [{ file: inFolder(root.folder, head.path.slice(root.real.length)), head }];
   });
 }
 
@@ -115,7 +115,7 @@ async function listedIn(files: readonly string[]): Promise<{ file: string; liste
   for (const catalog of files.filter(isCatalog)) {
     const listing = await readCatalog(catalog).catch(() => null);
     for (const listed of listing?.files.values() ?? []) {
-      all.push({ file: join(dirname(catalog), listed.file), listed });
+      all.push({ file: inFolder(dirname(catalog), listed.file), listed });
     }
   }
   return all;
@@ -138,7 +138,7 @@ function forgotten({ time, by, ...head }: KnownHead): EvidenceFault {
 /** The real path of a file or folder, or where it was. */
 function realOf(path: string): string {
   try {
-    return realpathSync(path);
+    return realPath(path);
   } catch {
     return placeOf(path);
   }
