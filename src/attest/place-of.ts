@@ -41,6 +41,11 @@ function realOf(path: string): string | null {
   }
 }
 
+/** The real path of a file or folder, or where it was. */
+export function realOrPlace(path: string): string {
+  return realOf(path) ?? placeOf(path);
+}
+
 /** Whether a file is there, or may be: where that can't be seen, nothing is called missing. */
 export function isThere(path: string): boolean {
   return isFile(path, statSync);

@@ -22,7 +22,7 @@ import { lookUp } from '../../src/attest/look-up.ts';
 import { noteRemoval, noteRun } from '../../src/attest/catalog-notes.ts';
 import { checkpointPath } from '../../src/attest/checkpoint-file.ts';
 import { type Knowledge } from '../../src/attest/examine.ts';
-import { goneAt, goneFrom, type Gone } from '../../src/attest/gone.ts';
+import { goneAt, goneFrom, type Found, type Gone } from '../../src/attest/gone.ts';
 import { openAttested } from '../../src/attest/open.ts';
 import { recordsOf, scratch } from '../store/helpers.ts';
 import {
@@ -64,14 +64,15 @@ function filesIn(folder: string): string[] {
 async function faultsIn(folder: string, { knowledge }: User): Promise<string[]> {
   const knowing: Knowledge = { ...knowledge, listed: lookUp() };
   const faults: string[] = [];
-  const origins = new Map<string, number>();
+  const found = new Map<string, Found[]>();
   const files = filesIn(folder);
   for (const file of files) {
-    const { fault, origin, count } = await examine(file, knowing);
-    if (origin !== undefined) origins.set(origin, count);
+    const { fault, origin = '', count: size, root } = await examine(file, knowing);
+    const isFaulty = fault !== undefined && fault.reason !== 'not_sealed';
+    found.set(origin, [...(found.get(origin) ?? []), { file, size, root, isFaulty }]);
     if (fault !== undefined) faults.push(`${file.slice(folder.length + 1)} ${fault.reason}`);
   }
-  const gone = await goneFrom([folder], { files, origins }, knowledge.memory);
+  const gone = await goneFrom([folder], { files, found }, knowledge.memory);
   return [
     ...faults,
     ...gone.map((each) => `${each.file.slice(folder.length + 1)} ${each.fault.reason}`),
