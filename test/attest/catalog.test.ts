@@ -5,6 +5,7 @@
  */
 import {
   appendFileSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -310,6 +311,29 @@ async function newRuns(user: ReturnType<typeof newUser>): Promise<string> {
 async function goneOf(path: string, user: User): Promise<Gone | null> {
   return goneAt(path, user.memory);
 }
+
+test('a run that its catalogue says was closed is missed where only a part of it is found', async () => {
+  const user = newUser();
+  const path = within(newFolder(), 'a.jsonl');
+  await writeLog(path, user.noting);
+  const { origin = '', count: size, root } = await examine(path, user.knowledge);
+  const copy = newPath('copy');
+  renameSync(path, copy);
+  const files = [catalogPath(path)];
+  const gone = async (found: Omit<Found, 'file'>): Promise<number> => {
+    const all = new Map([[origin, [{ file: copy, ...found }]]]);
+    return (await goneFrom([dirname(path)], { files, found: all }, undefined)).length;
+  };
+  expect(await gone({ size, root, isFaulty: false })).toBe(0);
+  expect(await gone({ size, root: '0'.repeat(64), isFaulty: false })).toBe(1);
+  expect(await gone({ size: size - 1, root, isFaulty: false })).toBe(1);
+  // What is wrong with it is told of the file.
+  expect(await gone({ size: size - 1, root, isFaulty: true })).toBe(0);
+  // It has grown, if what is in it begins so.
+  expect(await gone({ size: size + 1, root: '0'.repeat(64), isFaulty: false })).toBe(0);
+  copyFileSync(catalogPath(path), copy);
+  expect(await gone({ size: size + 1, root: '0'.repeat(64), isFaulty: false })).toBe(1);
+});
 
 describe('what is gone', () => {
   const CASES: readonly [string, (folder: string) => void, string[]][] = [
