@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { realpathSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { nodeEd25519 } from '../evidence/ed25519-node.ts';
 import { fromHex, toHex } from '../evidence/hex.ts';
 import { HASH_BYTES } from '../evidence/merkle.ts';
@@ -20,6 +19,7 @@ import {
   type VerifierKey,
 } from '../evidence/index.ts';
 import { encodeSignatureLines } from '../evidence/note.ts';
+import { meantPath, realPath } from '../store/place.ts';
 import { messageOf } from '../store/store-errors.ts';
 import { type JsonObject } from '../transcript/index.ts';
 import { MAX_ENTRIES, readAnchorEntries } from './anchors-file.ts';
@@ -194,7 +194,7 @@ class Looked {
   async copied({ path }: JsonObject): Promise<void> {
     if (typeof path !== 'string') return;
     try {
-      const place = resolve(dirname(this.#transcript), path);
+      const place = meantPath(path, dirname(this.#transcript));
       const id = fileId(place) ?? place;
       if (this.#files.has(id)) return;
       this.#files.add(id);
@@ -246,7 +246,7 @@ class Looked {
 
 /** Who can write a log can write what lies beside it. */
 function copyWords(path: string, copy: string, transcript: string): string {
-  const isBeside = dirname(realpathSync(copy)) === dirname(placeOf(transcript));
+  const isBeside = dirname(realPath(copy)) === dirname(placeOf(transcript));
   return `the copy in ${path}${isBeside ? ", in the log's own folder" : ''}`;
 }
 

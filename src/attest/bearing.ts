@@ -3,34 +3,44 @@
  *
  * @module
  */
-import { headAt, type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
+import { type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
 import { type LogIdentity } from './log-identity.ts';
-import { isFileItself } from './place-of.ts';
+import { isFileItself, realOrPlace } from './place-of.ts';
 
 /** What is remembered, as it bears on a file. */
 export interface Bearing {
+  /** All paths of the file, also those that lead to it from where the log was seen. */
+  readonly places: readonly string[];
   /** What the file must continue. */
   readonly heads: readonly KnownHead[];
   /** What was seen elsewhere and says nothing against this file. */
   readonly elsewhere: readonly KnownHead[];
 }
 
-/** What is known at the first of a file's paths at which something is. */
+/** What is known at all of a file's paths, of the logs that were there last. */
 export function seenAt(memory: HeadMemory | undefined, places: readonly string[]): Recalled {
+  const seen: KnownHead[] = [];
   for (const place of places) {
     const recalled = memory?.at(place) ?? [];
-    if ('problem' in recalled || recalled.length > 0) return recalled;
+    if ('problem' in recalled) return recalled;
+    seen.push(...recalled);
   }
-  return [];
+  return seen;
 }
 
-/** What is known of a log at the first of a file's paths at which something is. */
-export function headIn(
+/**
+ * All paths of a file at which its log is known, beside those that its name comes to: where it was seen in a folder that
+ * was exchanged for a link since, the file that is reached there now must be what was seen there.
+ *
+ * @param places what its name comes to, the real path first.
+ */
+export function allPlaces(
   places: readonly string[],
   heads: readonly KnownHead[],
-): KnownHead | undefined {
-  const known = places.map((place) => headAt(heads, place));
-  return known.find((head) => head !== undefined);
+): readonly string[] {
+  const [real] = places;
+  const leading = heads.map(({ path }) => path).filter((path) => realOrPlace(path) === real);
+  return [...new Set([...places, ...leading])];
 }
 
 /** Whether this user's own run wrote it, or it was verified in the place where that did. */
@@ -46,18 +56,19 @@ function isOwn({ path }: KnownHead, heads: readonly KnownHead[]): boolean {
  * nothing against it: anybody can add records to a copy. A folder that is copied has two catalogues from then on,
  * each of which goes its own way.
  *
- * @param places all paths of the file.
+ * @param names all paths of the file that its name comes to.
  */
 export function bearingOn(
-  places: readonly string[],
+  names: readonly string[],
   heads: readonly KnownHead[],
   identity: LogIdentity | null | undefined,
 ): Bearing {
-  const isKnown = headIn(places, heads) !== undefined;
+  const places = allPlaces(names, heads);
+  const isKnown = heads.some(({ path }) => places.includes(path));
   const bears = (head: KnownHead): boolean => {
     if (places.includes(head.path)) return true;
     const wasMoved = !isKnown && !isFileItself(head.path);
     return wasMoved || (isOwn(head, heads) && identity?.isCatalog !== true);
   };
-  return { heads: heads.filter(bears), elsewhere: heads.filter((head) => !bears(head)) };
+  return { places, heads: heads.filter(bears), elsewhere: heads.filter((head) => !bears(head)) };
 }

@@ -6,7 +6,8 @@
  * @module
  */
 import { statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { inFolder } from '../store/place.ts';
 import { readRecords } from '../store/read.ts';
 import { StoreError } from '../store/store.ts';
 import {
@@ -35,7 +36,7 @@ export const CATALOG = 'hashtape-catalog.jsonl';
 
 /** The catalogue of the folder that a file is in. */
 export function catalogPath(file: string): string {
-  return join(dirname(file), CATALOG);
+  return inFolder(dirname(file), CATALOG);
 }
 
 /** Whether a path is that of a catalogue. */

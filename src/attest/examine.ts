@@ -169,10 +169,10 @@ export class Examination {
     chainFault: Fault | undefined,
   ): EvidenceFault | undefined {
     if (fault !== undefined) return fault;
-    const { places, stored, listed, found } = this.#before;
+    const { stored, listed, found } = this.#before;
     const { anchors } = found;
     const id = identity?.id ?? null;
-    const { heads: known } = this.#bearing;
+    const { places, heads: known } = this.#bearing;
     const isTorn = chainFault?.reason === 'torn_tail' && chainFault.detail === NO_NEWLINE;
     const replaced = replacedBy(identity?.id, places, this.#knowledge.memory);
     return compare(this.#roots, { places, id, stored, listed, replaced, anchors, known, isTorn });

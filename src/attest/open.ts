@@ -114,11 +114,11 @@ async function compared(
   const path = realPath(location);
   const stored = readCheckpoints(path);
   const listed = await listedFor(path, (problem) => onProblem?.(`${location}: ${problem}`));
-  const places = placesOf(location);
-  const log = new Log(memory, places);
+  const log = new Log(memory, placesOf(location));
   wantRoots(log.roots, { stored, listed });
   await readAll(records, log, accept);
   const { roots, identity, known } = log;
+  const { places } = log;
   const replaced = replacedBy(identity?.id, places, memory);
   const stated = { places, id: identity?.id ?? null, stored, known, listed, replaced };
   refuseUnfit(location, compare(roots, stated), stored);
@@ -168,15 +168,16 @@ async function readAll(
 class Log {
   readonly roots = new Roots();
   readonly #memory: HeadMemory | undefined;
-  readonly #places: readonly string[];
+  /** All paths of the file. */
+  places: readonly string[];
   identity: LogIdentity | undefined;
   /** What was known at its first record, as others may verify it meanwhile; of an empty one, what was there. */
   known: readonly KnownHead[];
 
-  /** @param places all paths of the file. */
+  /** @param places those that its name comes to. */
   constructor(memory: HeadMemory | undefined, places: readonly string[]) {
     this.#memory = memory;
-    this.#places = places;
+    this.places = places;
     this.known = headsOf(seenAt(memory, places));
   }
 
@@ -184,7 +185,9 @@ class Log {
     if (this.identity === undefined) {
       this.identity = identityOf(record);
       const heads = headsOf(this.#memory?.recall(this.identity.id));
-      this.known = bearingOn(this.#places, heads, this.identity).heads;
+      const bearing = bearingOn(this.places, heads, this.identity);
+      this.places = bearing.places;
+      this.known = bearing.heads;
       wantRoots(this.roots, { known: this.known });
     }
     this.roots.add(record.hash);

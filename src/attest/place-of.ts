@@ -3,15 +3,16 @@
  *
  * @module
  */
-import { lstatSync, realpathSync, statSync, type Stats } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { lstatSync, statSync, type Stats } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { meantPath, realPath } from '../store/place.ts';
 import { codeOf } from '../store/store-errors.ts';
 
 /** A path in the real path of its folder, as far as that is there; the name itself isn't followed. */
 export function placeOf(file: string): string {
-  const path = resolve(file);
+  const path = meantPath(file);
   try {
-    return join(realpathSync(dirname(path)), basename(path));
+    return join(realPath(dirname(path)), basename(path));
   } catch {
     return path;
   }
@@ -22,7 +23,7 @@ export function placeOf(file: string): string {
  * was seen here, also where a folder was changed for a link to another since.
  */
 export function placesOf(file: string): readonly string[] {
-  const path = resolve(file);
+  const path = meantPath(file);
   const places = new Set<string>();
   for (let folder = path; ; folder = dirname(folder)) {
     const real = realOf(folder);
@@ -34,10 +35,15 @@ export function placesOf(file: string): readonly string[] {
 
 function realOf(path: string): string | null {
   try {
-    return realpathSync(path);
+    return realPath(path);
   } catch {
     return null; // it isn't there, or can't be seen
   }
+}
+
+/** The real path of a file or folder, or where it was. */
+export function realOrPlace(path: string): string {
+  return realOf(path) ?? placeOf(path);
 }
 
 /** Whether a file is there, or may be: where that can't be seen, nothing is called missing. */

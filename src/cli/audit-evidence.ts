@@ -5,11 +5,11 @@
  * @module
  */
 import { statSync } from 'node:fs';
-import { headIn, seenAt } from '../attest/bearing.ts';
+import { allPlaces, seenAt } from '../attest/bearing.ts';
 import { forgetting, type EvidenceFault } from '../attest/compare.ts';
 import { rememberedAs, type Covered, type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
-import { type HeadMemory, type KnownHead, type SeenHead } from '../attest/head-memory.ts';
+import { headAt, type HeadMemory, type KnownHead, type SeenHead } from '../attest/head-memory.ts';
 import { originOf } from '../attest/log-identity.ts';
 import { placesOf } from '../attest/place-of.ts';
 import { type AuditVerdict } from '../computer/audit-verdict.ts';
@@ -56,15 +56,17 @@ export async function examineAudit(
     return bare(verdict, []);
   }
   const log = await auditIn(path);
-  const places = placesOf(file);
-  const recalled = log === null ? seenAt(memory, places) : memory.recall(log);
+  const names = placesOf(file);
+  const recalled = log === null ? seenAt(memory, names) : memory.recall(log);
   if ('problem' in recalled) return bare(verdict, [recalled.problem]);
+  const places = allPlaces(names, recalled);
   // Two episodes that begin in the same second may begin alike: of other places it says nothing.
-  const here = { path, log, memory, by, known: headIn(places, recalled) };
-  const replaced = log === null ? null : await replacedAt(places, log, memory);
+  const known = recalled.filter((head) => places.includes(head.path));
+  const here = { path, log, memory, by, known };
+  const replaced = log === null ? NOTHING : await replacedAt(names, log, memory);
   const fault = await faultIn(verdict, here, { replaced, required });
-  if (fault !== undefined) return faulty(verdict, fault);
-  return remembered(verdict, here, replaced);
+  if (fault === undefined) return remembered(verdict, here, replaced.notices);
+  return { ...faulty(verdict, fault), ...originIn(log) };
 }
 
 /** An audit log, and what is known of it where it is. */
@@ -73,7 +75,8 @@ interface Here {
   /** Null if it has no entry. */
   readonly log: string | null;
   readonly memory: HeadMemory;
-  readonly known: KnownHead | undefined;
+  /** At all paths of the file, the largest first. */
+  readonly known: readonly KnownHead[];
   /** Who looks at it. */
   readonly by: SeenHead['by'];
 }
@@ -81,30 +84,42 @@ interface Here {
 async function faultIn(
   verdict: AuditVerdict,
   { path, known }: Here,
-  { replaced, required }: { replaced: Replaced | null; required: readonly Level[] },
+  { replaced, required }: { replaced: Replaced; required: readonly Level[] },
 ): Promise<AuditEvidenceFault | undefined> {
-  const fault = known === undefined ? undefined : await compared(path, verdict, known);
-  const lacking = required.map((level) => uncovered(verdict, known, level));
-  return fault ?? replaced?.fault ?? lacking.find((one) => one !== undefined);
+  const faults: AuditEvidenceFault[] = [];
+  for (const head of known) faults.push(...(await compared(path, verdict, head)));
+  const [fault] = faults;
+  if (fault !== undefined) {
+    // Of all that fail, or the next one would say it after the first was undone.
+    const undo = [...new Set(faults.flatMap((each) => each.undo ?? []))].join(', and ');
+    return { ...fault, undo };
+  }
+  const lacking = required.map((level) => uncovered(verdict, known[0], level));
+  return replaced.fault ?? lacking.find((one) => one !== undefined);
 }
 
 /** A verdict on a log that is remembered as it is now. */
 async function remembered(
   verdict: AuditVerdict,
   { path, log, memory, known, by }: Here,
-  replaced: Replaced | null,
+  notices: readonly string[],
 ): Promise<ExaminedAudit> {
-  const notices = replaced === null ? [] : [replaced.notice];
   if (log === null) return bare(verdict, notices);
-  const seen = known?.path === path ? known : undefined;
-  const problems = await remember(memory, seen, { log, path, by, verdict });
+  const problems = await remember(memory, headAt(known, path), { log, path, by, verdict });
   const examined = {
     ...bare(verdict, [...notices, ...problems]),
-    origin: originOf(log),
+    ...originIn(log),
     remembered: problems.length === 0,
   };
-  if (known === undefined) return examined;
-  return { ...examined, coverage: [rememberedAs(known)] };
+  const [largest] = known;
+  if (largest === undefined) return examined;
+  return { ...examined, coverage: [rememberedAs(largest)] };
+}
+
+const NOTHING: Replaced = { notices: [] };
+
+function originIn(log: string | null): Pick<ExaminedAudit, 'origin'> {
+  return log === null ? {} : { origin: originOf(log) };
 }
 
 /** A chain that is broken before its end says so itself. */
@@ -137,19 +152,19 @@ async function compared(
   path: string,
   { count, head, fault }: AuditVerdict,
   { size, root, time, path: place }: KnownHead,
-): Promise<AuditEvidenceFault | undefined> {
+): Promise<readonly AuditEvidenceFault[]> {
   const was = `by this machine's memory of heads it had ${size} entries when it was read here at ${time}`;
   if (size > count) {
     const isTorn = fault?.reason === 'torn_tail' && size === count + 1;
     const torn = isTorn ? ': its last line is cut or has no newline, and was whole before' : '';
     const detail = `${was}, and it has ${count}${torn}`;
-    return { entry: count + 1, reason: 'rolled_back', detail, undo: forgetting(place) };
+    return [{ entry: count + 1, reason: 'rolled_back', detail, undo: forgetting(place) }];
   }
   // The chain holds, so one digest stands for all entries before it.
   const digest = size === count ? head : await digestOf(path, size);
-  if (digest === root) return undefined;
+  if (digest === root) return [];
   const detail = `${was}, and its first ${size} are others now`;
-  return { entry: 1, reason: 'diverged', detail, undo: forgetting(place) };
+  return [{ entry: 1, reason: 'diverged', detail, undo: forgetting(place) }];
 }
 
 async function remember(

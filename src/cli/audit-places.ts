@@ -11,6 +11,7 @@ import { seenAt } from '../attest/bearing.ts';
 import { forgetting } from '../attest/compare.ts';
 import { auditId } from '../attest/log-identity.ts';
 import { seenWords } from '../attest/notices.ts';
+import { type Holds } from '../attest/whole.ts';
 import { parseEntry } from '../computer/audit-entry.ts';
 import { lines } from '../store/read.ts';
 import { messageOf } from '../store/store-errors.ts';
@@ -25,16 +26,16 @@ export interface AuditEvidenceFault {
   readonly undo?: string;
 }
 
-/** That another log was at a place, and whether that is a fault. */
+/** That other logs were at a place, and whether that is a fault. */
 export interface Replaced {
-  readonly notice: string;
-  readonly fault: AuditEvidenceFault | undefined;
+  readonly notices: readonly string[];
+  readonly fault?: AuditEvidenceFault;
 }
 
 /**
- * Another audit log that was seen at this place. A whole new chain looks like a log that was begun anew, so it is a fault,
- * unless this one was moved here from where it was seen before, or the other one is still there, whole, under
- * another name: which is remembered then, as it excuses this one.
+ * Other audit logs that were seen at this place last. A whole new chain looks like a log that was begun anew, so it is a fault,
+ * unless the other one is still there, whole, under another name: which is remembered then, as it excuses this one. That
+ * this one was seen elsewhere before excuses it only where logs are rotated by number, as the last one is given up then.
  *
  * @param places all paths of the file.
  */
@@ -42,28 +43,59 @@ export async function replacedAt(
   places: readonly string[],
   log: string,
   memory: HeadMemory,
-): Promise<Replaced | null> {
-  const other = headsOf(seenAt(memory, places)).find((head) => head.kind === 'audit');
-  if (other === undefined || other.log === log) return replacedBefore(places, log, memory);
-  const { size, root, time } = other;
-  const was = `another log of ${size} entries was read here at ${time}`;
-  const isMoved = headsOf(memory.recall(log)).some((head) => !places.includes(head.path));
-  if (isMoved) return { notice: was, fault: undefined };
-  const known = headsOf(memory.recall(other.log));
-  const elsewhere = known.map((head) => head.path);
-  for (const place of [...(await besides(other.path)), ...elsewhere]) {
-    if (places.includes(place) || (await auditIn(place)) !== other.log) continue;
-    if ((await digestOf(place, size)) === root) {
+): Promise<Replaced> {
+  const seen = headsOf(seenAt(memory, places)).filter((head) => head.kind === 'audit');
+  const others = new Map(seen.toReversed().map((head) => [`${head.log} ${head.path}`, head]));
+  const notices: string[] = [];
+  for (const other of others.values()) {
+    if (other.log === log) continue;
+    const { size, time } = other;
+    const was = `another log of ${size} entries was read here at ${time}`;
+    const place = await placeNow(other, places, memory);
+    if (place !== undefined) {
       const problem = await rememberAt(place, other, memory);
-      return { notice: `${was}; it is in ${place} now${problem}`, fault: undefined };
+      notices.push(`${was}; it is in ${place} now${problem}`);
+    } else if (await wasRotated(other.path, log, memory)) notices.push(was);
+    else {
+      const detail = `${was}, and every entry is another now`;
+      const fault = { entry: 1, reason: 'diverged', detail, undo: forgetting(other.path) } as const;
+      return { notices, fault };
     }
   }
-  const detail = `${was}, and every entry is another now`;
-  return {
-    notice: was,
-    fault: { entry: 1, reason: 'diverged', detail, undo: forgetting(other.path) },
-  };
+  return { notices: notices.length > 0 ? notices : beforeWords(places, log, memory) };
 }
+
+/** Where all of a log lies now that was at a place. */
+async function placeNow(
+  other: KnownHead,
+  places: readonly string[],
+  memory: HeadMemory,
+): Promise<string | undefined> {
+  const elsewhere = headsOf(memory.recall(other.log)).map((head) => head.path);
+  for (const place of [...(await besides(other.path)), ...elsewhere]) {
+    if (!places.includes(place) && (await holdsEntries(place, other))) return place;
+  }
+  return undefined;
+}
+
+/**
+ * Whether a log came to a place by rotation: from the name with the number before, as from `a.1.jsonl` to `a.2.jsonl`, or
+ * from that without a number to the first. It isn't there any more then, and a log was seen by the name without one.
+ */
+async function wasRotated(place: string, log: string, memory: HeadMemory): Promise<boolean> {
+  const [, start = '', digits, end = ''] = ROTATED.exec(place) ?? [];
+  if (digits === undefined) return false;
+  const [live, number] = [start + end, Number(digits)];
+  if (!memory.everAt(live).some(({ kind }) => kind === 'audit')) return false;
+  const before = new Set([...(number <= 1 ? [live] : []), `${start}.${number - 1}${end}`]);
+  for (const { path } of headsOf(memory.recall(log))) {
+    if (before.has(path) && (await auditIn(path)) !== log) return true;
+  }
+  return false;
+}
+
+/** The path of a log that was rotated: `a.1.jsonl`, `a.jsonl.1`. A date has more digits, or zeros before them. */
+const ROTATED = /^(.*)\.(0|[1-9]\d{0,2})((?:\.[^./]*)?)$/s;
 
 /** Remembers where a log is now; tells why it can't. What was asked about is another log: that has its verdict all the same. */
 async function rememberAt(place: string, log: KnownHead, memory: HeadMemory): Promise<string> {
@@ -77,16 +109,13 @@ async function rememberAt(place: string, log: KnownHead, memory: HeadMemory): Pr
 }
 
 /** Logs whose place was taken by `hashtape episode` itself, or that were told of before. */
-function replacedBefore(
+function beforeWords(
   places: readonly string[],
   log: string,
   memory: HeadMemory,
-): Replaced | null {
-  const others = places
-    .flatMap((place) => memory.everAt(place))
-    .filter((head) => head.kind === 'audit' && head.log !== log);
-  const [notice] = seenWords(others);
-  return notice === undefined ? null : { notice, fault: undefined };
+): readonly string[] {
+  const others = places.flatMap((place) => memory.everAt(place));
+  return seenWords(others.filter((head) => head.kind === 'audit' && head.log !== log));
 }
 
 /** So many files beside a log are looked at. */
@@ -117,6 +146,15 @@ export async function auditIn(path: string): Promise<string | null> {
   }
   return null;
 }
+
+/** Whether the audit log in a file stood so once. */
+export const holdsEntries: Holds = async (file, { log, size, root }) => {
+  try {
+    return (await auditIn(file)) === log && (await digestOf(file, size)) === root;
+  } catch {
+    return false; // it is damaged there, or gone meanwhile
+  }
+};
 
 /** The digest in the entry with this number, from 1. */
 export async function digestOf(path: string, number: number): Promise<string | undefined> {

@@ -4,7 +4,7 @@
  * @module
  */
 import { statSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { type Command } from 'commander';
 import { noteAnchor } from '../attest/anchors-file.ts';
 import { alone, syncFile } from '../attest/atomic-file.ts';
@@ -23,7 +23,7 @@ import {
   type Note,
   type SignerKey,
 } from '../evidence/index.ts';
-import { realPath } from '../store/place.ts';
+import { meantPath, realPath } from '../store/place.ts';
 import { shellPath } from '../store/shell-path.ts';
 import { codeOf } from '../store/store-errors.ts';
 import { createVerifier } from '../transcript/index.ts';
@@ -168,7 +168,7 @@ async function toGit(path: string, note: Note, io: Io): Promise<void> {
 }
 
 async function toFile(path: string, copy: string, note: Note, io: Io): Promise<void> {
-  const place = resolve(copy);
+  const place = meantPath(copy);
   let isNew: boolean;
   try {
     if (ownFiles(path).some((own) => sameFile(own, place))) {

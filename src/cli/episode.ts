@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { resolve } from 'node:path';
 import { InvalidArgumentError, type Command } from 'commander';
 import {
   episode,
@@ -15,6 +14,7 @@ import {
 import { playwrightScreen, type PlaywrightScreen } from '../computer/playwright.ts';
 import { systemClock } from '../index.ts';
 import { StoreError, type TranscriptStore } from '../store/index.ts';
+import { meantPath } from '../store/place.ts';
 import { shellPath } from '../store/shell-path.ts';
 import { chooseModel } from './choose-model.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
@@ -212,7 +212,7 @@ function placesOf(
 
 /** @throws {CommandError} if two of the files are one. */
 function requireApart(paths: readonly string[]): void {
-  const files = paths.map((path) => resolve(path));
+  const files = paths.map((path) => meantPath(path));
   if (new Set(files).size < files.length)
     throw new CommandError('--out, --audit and --screenshot must name three files');
 }

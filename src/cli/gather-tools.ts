@@ -4,11 +4,11 @@
  * @module
  */
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type AnyTool } from '../index.ts';
 import { compileInput } from '../run/schema.ts';
 import { checkTool } from '../run/tool.ts';
+import { meantPath } from '../store/place.ts';
 import { codeOf } from '../store/store-errors.ts';
 import { CommandError } from './io.ts';
 import { readingTools, writingTools } from './tools/files.ts';
@@ -66,7 +66,7 @@ async function loadTools(file: string): Promise<readonly AnyTool[]> {
 }
 
 async function defaultExport(file: string, source: string): Promise<unknown> {
-  const path = resolve(file);
+  const path = meantPath(file);
   const found = await stat(path).catch(() => null);
   if (found === null || !found.isFile()) {
     throw new CommandError(`--tools ${source}: there is no such file; check the path`);

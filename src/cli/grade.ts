@@ -6,10 +6,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { isCatalog } from '../attest/catalog.ts';
 import { Examination, type Examined, type Knowledge } from '../attest/examine.ts';
-import { goneAt, goneFrom, unreachedIn, type Gone } from '../attest/gone.ts';
+import { goneAt, goneFrom, unreachedIn, type Found, type Gone } from '../attest/gone.ts';
+import { identityIn } from '../attest/identity-in.ts';
+import { holdsRecords, type Holds } from '../attest/whole.ts';
 import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { createVerifier, GENESIS, type VerifyOptions } from '../transcript/index.ts';
 import { examineAudit, type ExaminedAudit } from './audit-evidence.ts';
+import { auditIn, holdsEntries } from './audit-places.ts';
 import { disclosuresOf, type Disclosures } from './disclosures.ts';
 import { isTheWorld, progressOf, type Output } from './io.ts';
 import { type Target } from './targets.ts';
@@ -45,7 +48,7 @@ async function graded(
   err: Output,
 ): Promise<Result> {
   if (problem !== undefined) {
-    const gone = await goneAt(file, knowledge.memory);
+    const gone = await goneAt(file, knowledge.memory, holds);
     return gone === null ? { file, problem } : missing(gone);
   }
   const progress = progressOf(err, `verifying ${oneLine(file)}`);
@@ -80,7 +83,7 @@ export async function unreachedFrom(
   const folders = paths.filter(isFolder);
   if (folders.length === 0) return [];
   const files = targets.map(({ file }) => file);
-  return (await unreachedIn(folders, files, memory)).map((file) => ({ file }));
+  return (await unreachedIn(folders, files, memory, logIn)).map((file) => ({ file }));
 }
 
 /** What is missing from the folders among the paths. */
@@ -93,14 +96,37 @@ export async function missingFrom(
   const folders = paths.filter((path) => isFolder(path) || !existsSync(path));
   if (folders.length === 0) return [];
   const files = results.map(({ file }) => file);
-  const origins = new Map<string, number>();
-  for (const { verdict } of results) {
-    const origin = verdict !== undefined && 'origin' in verdict ? verdict.origin : undefined;
-    if (origin !== undefined) {
-      origins.set(origin, Math.max(origins.get(origin) ?? 0, verdict?.count ?? 0));
-    }
+  const found = new Map<string, Found[]>();
+  for (const { file, verdict } of results) {
+    if (verdict?.origin === undefined) continue;
+    found.set(verdict.origin, [...(found.get(verdict.origin) ?? []), foundIn(file, verdict)]);
   }
-  return (await goneFrom(folders, { files, origins }, memory)).map(missing);
+  return (await goneFrom(folders, { files, found }, memory, holds)).map(missing);
+}
+
+function foundIn(file: string, verdict: Examined | ExaminedAudit): Found {
+  const { count: size, fault } = verdict;
+  // Of an audit log, one digest stands for all entries up to it.
+  const root = 'log' in verdict ? verdict.head : verdict.root;
+  return { file, size, root, isFaulty: fault !== undefined && !LACKS.has(fault.reason) };
+}
+
+/** Faults that don't say that a log is other than it was. */
+const LACKS: ReadonlySet<string> = new Set([
+  'not_sealed',
+  'torn_tail',
+  'not_covered',
+  'unknown_key',
+  'count_mismatch',
+  'head_mismatch',
+]);
+
+const holds: Holds = async (file, stood) =>
+  stood.kind === 'audit' ? holdsEntries(file, stood) : holdsRecords(file, stood);
+
+/** Which log is in a file; null if none is. */
+async function logIn(file: string): Promise<string | null> {
+  return (await identityIn(file))?.id ?? auditIn(file);
 }
 
 function isFolder(path: string): boolean {

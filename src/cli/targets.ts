@@ -5,7 +5,7 @@
  */
 import { type Dirent } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { inFolder } from '../store/place.ts';
 import { compareCodePoints } from '../transcript/index.ts';
 import { accessProblem } from './verdict.ts';
 
@@ -28,7 +28,7 @@ export async function targetsOf(path: string): Promise<readonly Target[]> {
   for (const folder of folders) {
     try {
       for (const entry of await readdir(folder, { withFileTypes: true })) {
-        const file = join(folder, entry.name);
+        const file = inFolder(folder, entry.name);
         if (entry.isDirectory()) folders.push(file);
         else if (await isTranscript(entry, file)) targets.push({ file });
       }

@@ -3,11 +3,12 @@
  *
  * @module
  */
-import { resolve, sep } from 'node:path';
+import { sep } from 'node:path';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isCatalog } from '../attest/catalog.ts';
 import { LEVELS } from '../attest/coverage.ts';
 import { placeOf } from '../attest/place-of.ts';
+import { meantPath } from '../store/place.ts';
 import { unreadable, type VerifyOptions } from '../transcript/index.ts';
 import { caveat } from './caveat.ts';
 import { openFault, statusWith } from './disclosures.ts';
@@ -121,8 +122,8 @@ async function verify(
 
 /** Whether another file was in a folder. */
 function isBelow({ file: folder }: Result): (other: Result) => boolean {
-  const start = resolve(folder) + sep;
-  return ({ file }) => resolve(file).startsWith(start);
+  const start = meantPath(folder) + sep;
+  return ({ file }) => meantPath(file).startsWith(start);
 }
 
 /** @throws {CommandError} if something is known of one file, and there are others. */
@@ -134,7 +135,7 @@ async function allTargets(
   const byPath = new Map<string, Target>();
   for (const path of paths) {
     for (const target of await targetsOf(path)) {
-      const name = resolve(target.file);
+      const name = meantPath(target.file);
       if (!byPath.has(name)) byPath.set(name, target);
     }
   }

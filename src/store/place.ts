@@ -4,7 +4,7 @@
  * @module
  */
 import { lstatSync, mkdirSync, realpathSync, rmdirSync, statSync, type Stats } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { codeOf } from './store-errors.ts';
 
@@ -24,7 +24,45 @@ export function pathText(path: string | URL): string {
  * is a name of its own, with its own lock, and two writers through two of them show only as `changed`.
  */
 export function realPath(path: string): string {
-  return realpathSync(path);
+  // The other one takes `x/..` for nothing, also where x is a link to another folder.
+  return realpathSync.native(path);
+}
+
+/**
+ * What a path means, as the system takes it when it opens a file: a link is followed before the `..` behind it. In
+ * `link/../a.jsonl` that is the folder around the one that the link leads to, where `resolve` of Node would name the one
+ * around the link. All that is looked for around a file must be looked for where the file is read.
+ *
+ * @param from the folder that a relative path begins in.
+ * @returns an absolute path without `..`; links that no `..` follows are left in it.
+ */
+export function meantPath(path: string, from: string = process.cwd()): string {
+  const absolute = isAbsolute(path) ? path : from + sep + path;
+  const parts = absolute.split(sep);
+  // Without `..` the text says it all, and nothing is opened by what is too long.
+  if (!parts.includes('..') || absolute.length > MAX_PATH) return resolve(absolute);
+  let meant = resolve(sep);
+  for (const part of parts) {
+    meant = part === '..' ? dirname(realOr(meant)) : join(meant, part);
+  }
+  return meant;
+}
+
+/** PATH_MAX of Linux; other systems have less. */
+const MAX_PATH = 4096;
+
+function realOr(path: string): string {
+  try {
+    return realPath(path);
+  } catch {
+    return path; // nothing is there, so nothing can be read by it
+  }
+}
+
+/** The path of a file in a folder, which means the same: `join` of Node would take a `..` in it back. */
+export function inFolder(folder: string, name: string): string {
+  const isPlain = !folder.split(sep).includes('..');
+  return isPlain ? join(folder, name) : `${folder.replace(/\/+$/, '')}${sep}${name}`;
 }
 
 /** Whether there is anything of this name: also a symbolic link that leads nowhere. */
@@ -52,7 +90,7 @@ function found(path: string): Stats | null {
  * @returns the folders whose entries are new once the file is there: those to make durable, deepest first.
  */
 export function createParents(path: string, mode = 0o777): readonly string[] {
-  const changed = [dirname(resolve(path))];
+  const changed = [dirname(meantPath(path))];
   // One by one: Node's own recursive mkdir never ends below /proc (seen with 20.20).
   const missing: string[] = [];
   for (let [folder = ''] = changed; !isFolder(folder) && folder !== dirname(folder);) {

@@ -5,6 +5,7 @@
  */
 import {
   appendFileSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -22,7 +23,7 @@ import { lookUp } from '../../src/attest/look-up.ts';
 import { noteRemoval, noteRun } from '../../src/attest/catalog-notes.ts';
 import { checkpointPath } from '../../src/attest/checkpoint-file.ts';
 import { type Knowledge } from '../../src/attest/examine.ts';
-import { goneAt, goneFrom, type Gone } from '../../src/attest/gone.ts';
+import { goneAt, goneFrom, type Found, type Gone } from '../../src/attest/gone.ts';
 import { openAttested } from '../../src/attest/open.ts';
 import { recordsOf, scratch } from '../store/helpers.ts';
 import {
@@ -64,14 +65,15 @@ function filesIn(folder: string): string[] {
 async function faultsIn(folder: string, { knowledge }: User): Promise<string[]> {
   const knowing: Knowledge = { ...knowledge, listed: lookUp() };
   const faults: string[] = [];
-  const origins = new Map<string, number>();
+  const found = new Map<string, Found[]>();
   const files = filesIn(folder);
   for (const file of files) {
-    const { fault, origin, count } = await examine(file, knowing);
-    if (origin !== undefined) origins.set(origin, count);
+    const { fault, origin = '', count: size, root } = await examine(file, knowing);
+    const isFaulty = fault !== undefined && fault.reason !== 'not_sealed';
+    found.set(origin, [...(found.get(origin) ?? []), { file, size, root, isFaulty }]);
     if (fault !== undefined) faults.push(`${file.slice(folder.length + 1)} ${fault.reason}`);
   }
-  const gone = await goneFrom([folder], { files, origins }, knowledge.memory);
+  const gone = await goneFrom([folder], { files, found }, knowledge.memory);
   return [
     ...faults,
     ...gone.map((each) => `${each.file.slice(folder.length + 1)} ${each.fault.reason}`),
@@ -309,6 +311,29 @@ async function newRuns(user: ReturnType<typeof newUser>): Promise<string> {
 async function goneOf(path: string, user: User): Promise<Gone | null> {
   return goneAt(path, user.memory);
 }
+
+test('a run that its catalogue says was closed is missed where only a part of it is found', async () => {
+  const user = newUser();
+  const path = within(newFolder(), 'a.jsonl');
+  await writeLog(path, user.noting);
+  const { origin = '', count: size, root } = await examine(path, user.knowledge);
+  const copy = newPath('copy');
+  renameSync(path, copy);
+  const files = [catalogPath(path)];
+  const gone = async (found: Omit<Found, 'file'>): Promise<number> => {
+    const all = new Map([[origin, [{ file: copy, ...found }]]]);
+    return (await goneFrom([dirname(path)], { files, found: all }, undefined)).length;
+  };
+  expect(await gone({ size, root, isFaulty: false })).toBe(0);
+  expect(await gone({ size, root: '0'.repeat(64), isFaulty: false })).toBe(1);
+  expect(await gone({ size: size - 1, root, isFaulty: false })).toBe(1);
+  // What is wrong with it is told of the file.
+  expect(await gone({ size: size - 1, root, isFaulty: true })).toBe(0);
+  // It has grown, if what is in it begins so.
+  expect(await gone({ size: size + 1, root: '0'.repeat(64), isFaulty: false })).toBe(0);
+  copyFileSync(catalogPath(path), copy);
+  expect(await gone({ size: size + 1, root: '0'.repeat(64), isFaulty: false })).toBe(1);
+});
 
 describe('what is gone', () => {
   const CASES: readonly [string, (folder: string) => void, string[]][] = [

@@ -85,8 +85,7 @@ async function expectNoTampering(place: Place, what: string): Promise<void> {
     );
     all.push(examined);
   }
-  const origins = new Map(all.map(({ origin = '', count }) => [origin, count]));
-  const gone = await goneFrom([dirname(place.path)], { files, origins }, knowledge.memory);
+  const gone = await goneFrom([dirname(place.path)], { files, found: new Map() }, knowledge.memory);
   expect(gone, what).toEqual([]);
 }
 

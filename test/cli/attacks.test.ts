@@ -24,6 +24,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openAudit } from '../../src/computer/audit-log.ts';
 import { editPayload } from '../../src/testing/tamper.ts';
 import { encodeRecord, parseRecord, type Draft } from '../../src/transcript/index.ts';
 import { bareEnv, execute, MAIN, type Executed } from './script.ts';
@@ -103,6 +104,31 @@ const edit = (payload: Draft['payload']): Draft['payload'] =>
 /** Changes what a record says and makes all hashes right again. */
 function rewrite(name: string, seq: number): void {
   writeFileSync(at(name), editPayload(readFileSync(at(name)), seq, edit, { rehash: true }));
+}
+
+/** Adds a record that continues what is there. */
+function addRecord(name: string): void {
+  const text = readFileSync(at(name), 'utf8');
+  const { seq, hash } = parseRecord(text.trimEnd().split('\n').at(-1) ?? '');
+  const head = { count: seq + 1, hash, sealed: true };
+  writeFileSync(at(name), text + encodeRecord(head, { kind: 'note', payload: {} }).text);
+}
+
+/** An audit log of four entries. */
+const AUDIT = fileURLToPath(new URL('../testdata/seeds/audit_valid.jsonl', import.meta.url));
+
+/** Another one, of one entry. */
+async function writeAudit(path: string): Promise<void> {
+  const audit = await openAudit(path, { durability: 'never' });
+  const entry = {
+    goal: 'another',
+    screen: '0123456789abcdef',
+    action: 'a',
+    outcome: 'o',
+    ok: true,
+  };
+  await audit.append(entry);
+  await audit.release();
 }
 
 function swap(a: string, b: string): void {
@@ -351,6 +377,123 @@ const CAUGHT: readonly Attack[] = [
     says: /FAULT {2}runs\/sub\/z\.jsonl .*rolled_back: the catalogue of .*\/runs, where it is a\.jsonl, states 5 records/,
   },
   {
+    name: 'delete a run, where a cut copy of it in a folder within has been seen',
+    act: async () => {
+      remove('a.jsonl.checkpoint', ...CATALOG);
+      await by('stranger', ['verify', 'runs']);
+      mkdirSync(at('sub'));
+      cpSync(at('a.jsonl'), at('sub/x.jsonl'));
+      cut('sub/x.jsonl', 2);
+      await by('stranger', ['verify', 'runs', '--allow-open']);
+      remove('a.jsonl');
+    },
+    who: 'stranger',
+    args: ['runs', '--allow-open'],
+    says: /^ok {5}runs\/sub\/x\.jsonl {2}2 records[^]*FAULT {2}runs\/a\.jsonl {2}missing: by this machine's memory of heads, a log of 5 records/m,
+  },
+  {
+    name: 'delete a run, where a longer one that begins as it does has been seen',
+    act: async () => {
+      remove('a.jsonl.checkpoint', ...CATALOG);
+      await by('stranger', ['verify', 'runs']);
+      mkdirSync(at('sub'));
+      cpSync(at('a.jsonl'), at('sub/x.jsonl'));
+      rewrite('sub/x.jsonl', 3);
+      addRecord('sub/x.jsonl');
+      await by('stranger', ['verify', 'runs', '--allow-open']);
+      remove('a.jsonl');
+    },
+    who: 'stranger',
+    args: ['runs', '--allow-open'],
+    says: /^ok {5}runs\/sub\/x\.jsonl {2}6 records[^]*FAULT {2}runs\/a\.jsonl {2}missing: /m,
+  },
+  {
+    name: 'exchange a folder for a link to a cut copy of it, seen from the folder around both',
+    act: async () => {
+      remove('a.jsonl.checkpoint', ...CATALOG);
+      await by('stranger', ['verify', 'runs']);
+      mkdirSync(join(world, 'evil'));
+      cpSync(at('a.jsonl'), join(world, 'evil/a.jsonl'));
+      cut('../evil/a.jsonl', 3);
+      await by('stranger', ['verify', 'evil', '--allow-open']);
+      rmSync(join(world, 'runs'), { recursive: true });
+      symlinkSync('evil', join(world, 'runs'));
+    },
+    who: 'stranger',
+    args: ['.', '--allow-open'],
+    says: /FAULT {2}evil\/a\.jsonl .*rolled_back: .* it had 5 records when it was verified here[^]*heads forget \/.*\/runs\/a\.jsonl/,
+  },
+  {
+    name: 'cut a run whose folder was moved, and a link left in its place',
+    act: async () => {
+      remove('a.jsonl.checkpoint', ...CATALOG);
+      await by('stranger', ['verify', 'runs/a.jsonl']);
+      renameSync(join(world, 'runs'), join(world, 'big'));
+      symlinkSync('big', join(world, 'runs'));
+      cut('a.jsonl', 4);
+    },
+    who: 'stranger',
+    args: ['big/a.jsonl', '--allow-open'],
+    says: 'rolled_back',
+  },
+  {
+    name: 'exchange the folder of an audit log for a link to a cut copy of it that has been seen',
+    act: async () => {
+      mkdirSync(join(world, 'logs'));
+      mkdirSync(join(world, 'evil'));
+      cpSync(AUDIT, join(world, 'logs/a.jsonl'));
+      await by('stranger', ['verify', 'logs']);
+      cpSync(AUDIT, join(world, 'evil/a.jsonl'));
+      cut('../evil/a.jsonl', 2);
+      await by('stranger', ['verify', 'evil']);
+      rmSync(join(world, 'logs'), { recursive: true });
+      symlinkSync('evil', join(world, 'logs'));
+    },
+    who: 'stranger',
+    args: ['logs'],
+    says: /FAULT {2}logs\/a\.jsonl {2}audit log, rolled_back: .* it had 4 entries .* and it has 2/,
+  },
+  {
+    name: 'exchange the folder of an audit log for a link to another one that has been seen',
+    act: async () => {
+      mkdirSync(join(world, 'logs'));
+      mkdirSync(join(world, 'evil'));
+      cpSync(AUDIT, join(world, 'logs/a.jsonl'));
+      await writeAudit(join(world, 'evil/a.jsonl'));
+      await by('stranger', ['verify', 'logs', 'evil']);
+      rmSync(join(world, 'logs'), { recursive: true });
+      symlinkSync('evil', join(world, 'logs'));
+    },
+    who: 'stranger',
+    args: ['.', '--allow-open'],
+    says: /FAULT {2}logs\/a\.jsonl {2}audit log, diverged: another log of 4 entries was read here/,
+  },
+  {
+    name: 'move an audit log that has been seen over another one',
+    act: async () => {
+      cpSync(AUDIT, at('x.jsonl'));
+      await writeAudit(at('y.jsonl'));
+      await by('stranger', ['verify', 'runs/x.jsonl', 'runs/y.jsonl']);
+      renameSync(at('y.jsonl'), at('x.jsonl'));
+      expect((await by('stranger', ['verify', 'runs/x.jsonl'])).status).toBe(1);
+    },
+    who: 'stranger',
+    args: ['runs', '--allow-open', '--require', 'remembered'],
+    says: /FAULT {2}runs\/x\.jsonl {2}audit log, diverged: another log of 4 entries was read here(?![^]*y\.jsonl {2}missing)/,
+  },
+  {
+    name: 'copy an audit log that has been seen over another one',
+    act: async () => {
+      cpSync(AUDIT, at('x.jsonl'));
+      await writeAudit(at('y.jsonl'));
+      await by('stranger', ['verify', 'runs/x.jsonl', 'runs/y.jsonl']);
+      cpSync(at('y.jsonl'), at('x.jsonl'));
+    },
+    who: 'stranger',
+    args: ['runs/x.jsonl', 'runs/y.jsonl'],
+    says: /FAULT {2}runs\/x\.jsonl {2}audit log, diverged: [^]*heads forget \/.*\/runs\/x\.jsonl/,
+  },
+  {
     name: 'cut a run, and put its folder behind a link',
     act: async () => {
       await by('owner', ['run', ...MODEL, '--out', 'runs/sub/x.jsonl', 'What is 2 + 40?']);
@@ -486,10 +629,7 @@ const CAUGHT: readonly Attack[] = [
   {
     name: 'put an audit log in the place of a run',
     act: () => {
-      cpSync(
-        fileURLToPath(new URL('../testdata/seeds/audit_valid.jsonl', import.meta.url)),
-        at('a.jsonl'),
-      );
+      cpSync(AUDIT, at('a.jsonl'));
     },
     args: ['runs/a.jsonl'],
     says: /diverged: there was a transcript here, by the catalogue, and it is none/,

@@ -73,6 +73,42 @@ test('a log that lost the end of its last line had a whole entry there', async (
   expect(fault?.detail).toMatch(/and it has 1: its last line is cut or has no newline/);
 });
 
+function at(name: string): string {
+  return join(folder, name);
+}
+
+test('a log that took the place of another is excused where logs are rotated by number, and nowhere else', async () => {
+  await step('a');
+  expect(await examine()).toMatchObject({ ok: true });
+  for (const [name, next] of [
+    ['audit.1.jsonl', 'audit.2.jsonl'],
+    ['audit.jsonl.1', 'audit.jsonl.2'],
+    ['audit.2026.01.jsonl', 'audit.2026.02.jsonl'],
+    ['other.1.jsonl', 'other.2.jsonl'],
+    ['audit.3.jsonl', 'audit.5.jsonl'],
+    ['x.jsonl', 'y.jsonl'],
+  ] as const) {
+    for (const each of [name, next]) {
+      rmSync(file);
+      await step(`of ${each}`);
+      renameSync(file, at(each));
+      file = at(each);
+      expect(await examine()).toMatchObject({ ok: true });
+      file = at('audit.jsonl');
+      await step('a');
+    }
+    renameSync(at(name), at(next));
+    file = at(next);
+    const isRotated = /^audit\.([12]\.jsonl|jsonl\.1)$/.test(name);
+    expect({ name, ...(await examine()) }).toMatchObject({
+      name,
+      ok: isRotated,
+      ...(isRotated ? {} : { fault: { reason: 'diverged' } }),
+    });
+    file = at('audit.jsonl');
+  }
+});
+
 test('a log in the place of one that was moved has its verdict, also if where that is now can’t be remembered', async () => {
   await step('a');
   await examine();
