@@ -23,7 +23,7 @@ export class KnownBytes {
    */
   add(bytes: Uint8Array, tail: Uint8Array = new Uint8Array(0)): void {
     if (tail.length === 0) this.#known.add(bytes);
-    else this.#begun.add(Buffer.concat([bytes, tail]).reverse());
+    else this.#begun.add(Buffer.concat([bytes, tail]).toReversed());
   }
 
   /** Whether one of them stands in a text, or begins or ends within one of its escapes. */
