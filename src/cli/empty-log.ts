@@ -23,6 +23,6 @@ export async function refuseEmptied(file: string, { env }: Io): Promise<void> {
   const { detail, undo } = fault;
   const purpose = undo === undefined ? '' : `; or, if it was done on purpose, ${undo}`;
   throw new CommandError(
-    `${oneLine(file)}: rolled_back: ${oneLine(`${detail ?? ''}`)}. It is left as it is: to go on with it would hide that. Put back the whole file${purpose}`,
+    `${oneLine(file)}: rolled_back: ${oneLine(detail ?? '')}. It is left as it is: to go on with it would hide that. Put back the whole file${purpose}`,
   );
 }
