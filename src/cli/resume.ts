@@ -9,6 +9,7 @@ import { CONFIGURATION_PARTS } from '../run/differences.ts';
 import { recordedOptions } from '../run/resume.ts';
 import { shellPath } from '../store/shell-path.ts';
 import { chooseModel } from './choose-model.ts';
+import { refuseEmptied } from './empty-log.ts';
 import { gatherTools } from './gather-tools.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { Keeping } from './keeping.ts';
@@ -65,6 +66,7 @@ async function resumeFile(file: string, flags: Flags, io: Io): Promise<ExitStatu
   const { state, task } = begun;
   if (state === null) {
     const name = oneLine(file);
+    await refuseEmptied(file, io);
     throw new CommandError(
       `${name}: no task was recorded in it, so nothing was done yet; begin it with \`npx hashtape run --resume --out ${shellPath(name)} "task"\``,
     );

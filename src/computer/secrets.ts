@@ -105,7 +105,7 @@ class Hidden {
   /** The usual ways of writing it, which are cut out. */
   readonly #spellings: readonly string[];
   /** All ways, in any mix, which can only be found. */
-  readonly #known = new KnownTexts();
+  readonly #known = new KnownTexts(SHORTEST);
 
   constructor(secret: string) {
     this.#spellings = [...spellingsOf(secret)].toSorted((a, b) => b.length - a.length);
@@ -119,15 +119,45 @@ class Hidden {
     return shown.flatMap((part) => this.#cutFound(part));
   }
 
-  /** What can't be cut out alone goes with its word, or else with its line, or else with all. */
+  /** What can't be cut out alone goes with the words that it stands in. */
   #cutFound(text: string): readonly string[] {
     if (!this.#known.isIn(text)) return [text];
-    for (const separators of [/(\s+)/u, /(\n)/u]) {
-      const shown = [''];
-      for (const part of text.split(separators))
-        shown.push(this.#known.isIn(part) ? '' : (shown.pop() ?? '') + part);
-      if (!shown.some((part) => this.#known.isIn(part))) return shown;
+    const words = text.split(/(\s+)/u);
+    const shown: string[] = [];
+    let from = 0;
+    for (let found = this.#find(words, from); found !== undefined;) {
+      shown.push(words.slice(from, found.begin).join(''));
+      from = found.end;
+      found = this.#find(words, from);
     }
-    return ['', ''];
+    shown.push(words.slice(from).join(''));
+    // What stands before a spelling may make another one of it.
+    return shown.some((part) => this.#known.isIn(part)) ? ['', ''] : shown;
   }
+
+  /** The fewest neighbouring words, from one on, that hold the secret first. */
+  #find(words: readonly string[], from: number): { begin: number; end: number } | undefined {
+    const isIn = (begin: number, end: number): boolean =>
+      this.#known.isIn(words.slice(begin, end).join(''));
+    // By doubling, so that many of them in a long text don't cost its length each.
+    let far = 1;
+    while (!isIn(from, from + far)) {
+      if (from + far >= words.length) return undefined;
+      far *= 2;
+    }
+    const length = firstOf(far, (n) => isIn(from, from + n));
+    const end = from + length;
+    return { begin: end - firstOf(length, (n) => isIn(end - n, end)), end };
+  }
+}
+
+/** The smallest number from one on of which something is true, as it is of `known` and all above it. */
+function firstOf(known: number, isTrue: (n: number) => boolean): number {
+  let [below, first] = [0, known];
+  while (below + 1 < first) {
+    const middle = Math.floor((below + first) / 2);
+    if (isTrue(middle)) first = middle;
+    else below = middle;
+  }
+  return first;
 }

@@ -5,9 +5,9 @@
  */
 import { isJsonArray, isJsonObject, Verbatim, type JsonValue } from '../transcript/index.ts';
 import { KnownBytes } from './known-bytes.ts';
-import { plainForm } from './plain-form.ts';
+import { inLetters, plainForm, type Reading } from './plain-form.ts';
 
-/** Shorter ones stand in half of all texts by chance. In UTF-16 units. */
+/** Shorter ones stand in half of all texts by chance. In UTF-16 units, and in bytes of the form. */
 const SHORTEST = 4;
 
 /** What may be the beginning of an escape, at the end of a text or of its one form (a byte a character). */
@@ -17,13 +17,22 @@ const LONGEST_BEGUN = 5;
 /** Without one of these each character is as it is. */
 const ESCAPE = /[%\\+]/u;
 
+const READINGS: readonly Reading[] = ['letters', 'controls'];
+
 /** A set of texts. One look at a text costs its length. */
 export class KnownTexts {
   readonly #texts = new Set<string>();
   /** As they are, and as JSON, addresses and forms usually have them. */
   readonly #written = new KnownBytes();
-  /** However they are spelled. */
-  readonly #plain = new KnownBytes();
+  /** However they are spelled, in each reading. */
+  readonly #plain = { letters: new KnownBytes(), controls: new KnownBytes() };
+
+  readonly #shortest: number;
+
+  /** @param shortest three or more. */
+  constructor(shortest: number = SHORTEST) {
+    this.#shortest = shortest;
+  }
 
   /** Adds the texts and numbers in a value, in all the ways in which they may be spelled. */
   learn(value: JsonValue): void {
@@ -38,26 +47,37 @@ export class KnownTexts {
 
   /** Whether one of them stands in a text. */
   isIn(text: string): boolean {
-    if (this.#written.isEmpty || text.length < SHORTEST) return false;
+    if (this.#written.isEmpty || text.length < this.#shortest) return false;
     if (this.#written.isIn({ bytes: Buffer.from(text), escapes: [] })) return true;
-    return !this.#plain.isEmpty && ESCAPE.test(text) && this.#plain.isIn(plainForm(text));
+    return (
+      ESCAPE.test(text) &&
+      READINGS.some((reading) => this.#plain[reading].isIn(plainForm(text, reading)))
+    );
   }
 
   #add(text: string): void {
     if (this.#texts.has(text)) return;
     this.#texts.add(text);
     for (const spelling of spellingsOf(text))
-      if (spelling.length >= SHORTEST) this.#written.add(Buffer.from(spelling));
-    if (text.length < SHORTEST) return;
-    const { bytes } = plainForm(text);
-    if (bytes.length >= SHORTEST) this.#plain.add(bytes);
+      if (spelling.length >= this.#shortest) this.#written.add(Buffer.from(spelling));
+    if (text.length < this.#shortest) return;
+    const { bytes } = plainForm(text, 'letters');
+    this.#addForm('letters', text, bytes);
+    // A newline in it may have become a letter in the text that it stands in; one that stands there is none.
+    this.#addForm('letters', text, inLetters(bytes));
+    this.#addForm('controls', text, plainForm(text, 'controls').bytes);
+  }
+
+  #addForm(reading: Reading, text: string, bytes: Uint8Array): void {
+    const known = this.#plain[reading];
+    if (bytes.length >= this.#shortest) known.add(bytes);
     // It may end with what the text that it stands in goes on to make an escape of.
     const ends = [text, Buffer.from(bytes).toString('latin1')].map((end) =>
       end.slice(-LONGEST_BEGUN),
     );
     const tail = Math.max(...ends.map((end) => BEGUN.exec(end)?.[0].length ?? 0));
     const body = bytes.length - tail;
-    if (tail > 0 && body >= SHORTEST) this.#plain.add(bytes.subarray(0, body), bytes.slice(body));
+    if (tail > 0 && body >= this.#shortest) known.add(bytes.subarray(0, body), bytes.slice(body));
   }
 }
 

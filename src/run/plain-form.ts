@@ -1,13 +1,15 @@
 /**
  * One form for all spellings of a text: as it is, percent-encoded in addresses and forms, and in JSON, however often
- * each was done. Two spellings of a text have the same form, wherever they stand.
+ * each was done. Two spellings of a text have the same form in one of two readings, wherever they stand.
  *
  * Percent signs with two hex digits become the byte, `\uXXXX` the character, `+` a space. The other backslashes are
- * dropped, as JSON within JSON doubles them; so a character that JSON writes by a letter (a newline, `\n`) becomes that
- * letter. What this makes alike is alike for whoever looks for a secret; it is for finding only, never for reading.
+ * dropped, as JSON within JSON doubles them. So nobody knows what a letter behind one was: a newline, or the `n` of
+ * `C:\new`. There is a reading for each. What this makes alike is alike for whoever looks for a secret; it is for
+ * finding only, never for reading.
  *
  * @module
  */
+import { levelBehind, unescape, withMore, type Backslashes } from './backslashes.ts';
 
 /** An escape that was read, which a text may also begin or end within: `%41bc` holds `41bc`. */
 export interface Escape {
@@ -28,41 +30,66 @@ export interface PlainForm {
 
 const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
+const PLUS = 0x2b;
+const SPACE = 0x20;
 const LETTER_U = 0x75;
 
-/** What is written otherwise in the form, whether it stood there or was decoded. */
-const INSTEAD: ReadonlyMap<number, string> = new Map([
-  [0x08, 'b'],
-  [0x09, 't'],
-  [0x0a, 'n'],
-  [0x0c, 'f'],
-  [0x0d, 'r'],
-  [0x2b, ' '],
+/** What JSON writes as a letter behind a backslash, by the letter. */
+const CONTROLS: ReadonlyMap<number, number> = new Map([
+  [0x62, 0x08],
+  [0x74, 0x09],
+  [0x6e, 0x0a],
+  [0x66, 0x0c],
+  [0x72, 0x0d],
 ]);
-const TABLE = Uint8Array.from(
-  { length: 256 },
-  (_, byte) => INSTEAD.get(byte)?.charCodeAt(0) ?? byte,
+const LETTERS: ReadonlyMap<number, number> = new Map(
+  [...CONTROLS].map(([letter, control]) => [control, letter]),
 );
 
+/**
+ * How backslashes are read.
+ *
+ * - `letters`: a letter behind them is a letter, and one that was escaped itself has none before it.
+ * - `controls`: such a letter is what JSON writes by it, and those that belong to no escape stay before what was one.
+ */
+export type Reading = 'letters' | 'controls';
+
 /** The form of a text. It costs the text's length. */
-export function plainForm(text: string): PlainForm {
-  const reader = new Reader(Buffer.byteLength(text));
+export function plainForm(text: string, reading: Reading): PlainForm {
+  const reader = new Reader(Buffer.byteLength(text), reading === 'controls');
   for (const byte of Buffer.from(text)) reader.take(byte);
   return reader.form();
 }
 
+/** A form with the letters that JSON writes for control characters in their place. */
+export function inLetters(bytes: Uint8Array): Uint8Array {
+  return bytes.map((byte) => LETTERS.get(byte) ?? byte);
+}
+
+/** An escape that the form ends with, and what it stands for. */
+interface Found {
+  readonly at: number;
+  readonly before: Backslashes | undefined;
+  readonly level: number;
+  readonly value: readonly number[];
+}
+
 /** Takes bytes one by one; what completes an escape is taken back, and what that stands for is taken in its place. */
 class Reader {
+  readonly #isStrict: boolean;
   readonly #out: Uint8Array;
-  /** For each byte of the form, whether a backslash stood before it. */
-  readonly #isEscaped: Uint8Array;
+  /** For each byte of the form, how often something was decoded to see it, and the backslashes before it. */
+  readonly #levels: Uint32Array;
+  readonly #before: (Backslashes | undefined)[] = [];
   #length = 0;
-  #isAfterBackslash = false;
+  /** The backslashes that the text ends with so far. */
+  #last: Backslashes | undefined;
   readonly #escapes: Escape[] = [];
 
-  constructor(size: number) {
+  constructor(size: number, isStrict: boolean) {
+    this.#isStrict = isStrict;
     this.#out = new Uint8Array(size);
-    this.#isEscaped = new Uint8Array(size);
+    this.#levels = new Uint32Array(size);
   }
 
   form(): PlainForm {
@@ -70,43 +97,67 @@ class Reader {
   }
 
   take(first: number): void {
-    this.#put(first);
+    this.#put(first, 0);
     // Not by recursion: what was decoded may complete another escape, to any depth.
     for (let found = this.#escape(); found !== undefined; found = this.#escape()) {
-      const { at, isEscaped, value } = found;
+      const { at, before, level, value } = found;
       const raw = this.#takeBack(at);
-      this.#isAfterBackslash = isEscaped;
-      for (const byte of value) this.#put(byte);
+      this.#last = before;
+      for (const byte of value) this.#put(byte, level);
       this.#escapes.push({ at, end: this.#length, raw });
       this.#joinSurrogates();
       if (this.#length === at) break;
     }
+    this.#readLetter();
   }
 
-  #put(byte: number): void {
+  #put(byte: number, level: number): void {
     if (byte === BACKSLASH) {
-      this.#isAfterBackslash = true;
+      this.#last = withMore(this.#last, 1, level);
       return;
     }
-    this.#out[this.#length] = TABLE[byte] ?? byte;
-    this.#isEscaped[this.#length] = this.#isAfterBackslash ? 1 : 0;
-    this.#isAfterBackslash = false;
+    this.#out[this.#length] = byte === PLUS ? SPACE : byte;
+    this.#levels[this.#length] = level;
+    this.#before[this.#length] = this.#last;
+    this.#last = undefined;
     this.#length += 1;
   }
 
   /** The escape that the form ends with. */
-  #escape(): { at: number; isEscaped: boolean; value: readonly number[] } | undefined {
-    if (this.#isAfterBackslash) return undefined;
+  #escape(): Found | undefined {
+    if (this.#last !== undefined) return undefined;
     const percent = this.#length - 3;
     if (this.#out[percent] === PERCENT) {
       const value = this.#hex(percent + 1);
-      if (value !== undefined)
-        return { at: percent, isEscaped: this.#isEscaped[percent] === 1, value: [value] };
+      const [before, level] = [this.#before[percent], levelBehind(this.#levelFrom(percent))];
+      if (value !== undefined) return { at: percent, before, level, value: [value] };
     }
     const u = this.#length - 5;
-    if (this.#out[u] !== LETTER_U || this.#isEscaped[u] !== 1) return undefined;
+    const backslashes = this.#before[u];
+    if (this.#out[u] !== LETTER_U || backslashes === undefined) return undefined;
     const value = this.#hex(u + 1);
-    return value === undefined ? undefined : { at: u, isEscaped: false, value: utf8(value) };
+    if (value === undefined) return undefined;
+    const { before, level } = unescape(backslashes, this.#levelFrom(u));
+    return { at: u, before: this.#isStrict ? before : undefined, level, value: utf8(value) };
+  }
+
+  /** A letter that JSON writes for a control character, once it is sure that it belongs to no other escape. */
+  #readLetter(): void {
+    const at = this.#length - 1;
+    if (!this.#isStrict || this.#last !== undefined || this.#before[at] === undefined) return;
+    const letter = this.#out[at] ?? 0;
+    const control = CONTROLS.get(letter);
+    if (control === undefined) return;
+    this.#takeBack(at);
+    this.#put(control, 0);
+    this.#escapes.push({ at, end: at + 1, raw: [letter] });
+  }
+
+  /** How often something was decoded to see all from a place on. */
+  #levelFrom(from: number): number {
+    let level = 0;
+    for (let at = from; at < this.#length; at += 1) level = Math.max(level, this.#levels[at] ?? 0);
+    return level;
   }
 
   /** The number that the form ends with. */
@@ -136,10 +187,10 @@ class Reader {
     const [high, low] = [surrogate(this.#out, at), surrogate(this.#out, at + 3)];
     if (high < 0xd800 || high > 0xdbff || low < 0xdc00) return;
     const code = 0x10000 + (high - 0xd800) * 0x400 + (low - 0xdc00);
-    const isEscaped = this.#isEscaped[at] === 1;
+    const [before, level] = [this.#before[at], this.#levelFrom(at)];
     this.#takeBack(at);
-    this.#isAfterBackslash = isEscaped;
-    for (const byte of Buffer.from(String.fromCodePoint(code))) this.#put(byte);
+    this.#last = before;
+    for (const byte of Buffer.from(String.fromCodePoint(code))) this.#put(byte, level);
   }
 }
 

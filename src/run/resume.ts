@@ -255,6 +255,6 @@ function isGain({ part, was }: Difference): boolean {
 function noTask(location: string): JournalError {
   return new JournalError(
     'unusable',
-    `${location}: no task was recorded in it, so nothing was done yet; give the task, or start a new run`,
+    `${location}: no task is recorded in it, so there is nothing to go on with; give the task, or start a new run`,
   );
 }

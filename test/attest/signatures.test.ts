@@ -54,10 +54,10 @@ test('untouched it covers all records', async () => {
 });
 
 describe('each byte of the file changed', () => {
-  test('by one of its bits, or by what tells capitals from others: it is a fault', async () => {
+  test('in each of its bits: it is a fault', async () => {
     const { path, bytes } = await signedLog();
     for (let at = 0; at < bytes.length; at += 1) {
-      for (const bit of new Set([at % 8, 5])) {
+      for (let bit = 0; bit < 8; bit += 1) {
         const changed = Buffer.from(bytes);
         changed[at] = changed[at]! ^ (1 << bit);
         writeFileSync(checkpointPath(path), changed);

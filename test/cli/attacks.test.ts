@@ -863,7 +863,7 @@ describe('is caught', () => {
 test('a byte of a checkpoint is flipped, here or there: never is all of it signed', async () => {
   const path = at('a.jsonl.checkpoint');
   const bytes = readFileSync(path);
-  // test/attest/signatures.test.ts flips every bit of every byte; here the command says what it finds.
+  // test/attest/signatures.test.ts flips every bit of every byte in process; here the command says what it finds.
   for (let i = 0; i < bytes.length; i += 19) {
     const flipped = Uint8Array.from(bytes);
     flipped[i] = (flipped[i] ?? 0) ^ 1;
@@ -875,6 +875,41 @@ test('a byte of a checkpoint is flipped, here or there: never is all of it signe
       stdout: expect.stringContaining(': bad_signature: '),
     });
   }
+});
+
+/** Proofs of the same record number of two runs, each in its two parts: of the record, and the checkpoint. */
+async function proofs(seq: number): Promise<{ a: string[]; b: string[] }> {
+  const proof = async (name: string): Promise<string[]> => {
+    await by('owner', ['prove', `runs/${name}.jsonl`, String(seq), '--out', `${name}.proof`]);
+    const text = readFileSync(join(world, `${name}.proof`), 'utf8');
+    const end = text.indexOf('\n\n') + 2;
+    return [text.slice(0, end), text.slice(end)];
+  };
+  return { a: await proof('a'), b: await proof('b') };
+}
+
+describe('a proof is caught', () => {
+  test.each([
+    [
+      'for another index',
+      ({ a: [part = '', note = ''] }) => part.replace('index 2', 'index 3') + note,
+    ],
+    ['for another tree', ({ a: [part = ''], b: [, note = ''] }) => part + note],
+    ['of a record of another log', ({ a: [, note = ''], b: [part = ''] }) => part + note],
+  ] satisfies [string, (both: Awaited<ReturnType<typeof proofs>>) => string][])(
+    '%s',
+    async (_, forge) => {
+      const both = await proofs(2);
+      writeFileSync(join(world, 'right'), both.a.join(''));
+      expect(await by('owner', ['check', 'right'])).toMatchObject({ status: 0 });
+      writeFileSync(join(world, 'forged'), forge(both));
+      const { status, stdout } = await by('owner', ['check', 'forged']);
+      expect({ status, stdout }).toMatchObject({
+        status: 1,
+        stdout: expect.stringMatching(/^FAULT {2}forged {2}.*root_mismatch: /),
+      });
+    },
+  );
 });
 
 /** What holds nevertheless, and what must be said then. */

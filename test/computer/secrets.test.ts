@@ -15,8 +15,8 @@ test.each<[string, string, string]>([
   ['in lower case', 'at ?q=pass%2fw%c3%b6rd&x here', 'at [secret] here'],
   ['in JSON, then in an address', 'at ?q=%22pass%2Fw%5Cu00f6rd%22 here', 'at [secret] here'],
   ['in JSON of JSON', String.raw`said "{\"p\":\"pass\/w\u00f6rd\"}" here`, 'said [secret] here'],
-  ['over two words', 'at\nthe a %62%26c of it\nhere', 'at\n[secret]\nhere'],
-  ['over two lines', 'at one%2\nf%20two here', '[secret]'],
+  ['over two words', 'at\nthe a %62%26c of it\nhere', 'at\nthe [secret] of it\nhere'],
+  ['over two lines', 'at one%2\nf%20two here', 'at [secret] here'],
   ['twice, in two ways', 'hunter2, hunt%65r2 here', '[secret], [secret] here'],
   ['a word of what is shown instead', 'a secret, %73ecret here', 'a [secret], [secret] here'],
   ['one within another', 'x hunter2%79 z', 'x [secret] z'],
@@ -31,6 +31,24 @@ test.each<[string, string, string]>([
     longer: 'hunter2y',
   });
   expect(secrets.hide(text)).toBe(shown);
+});
+
+test.each<[string, string, string]>([
+  ['é12', String.raw`{"cvv":"\u00e912"}`, '[secret]'],
+  ['é12', 'to q=%c3%A912 now', 'to [secret] now'],
+  ['p/q', String.raw`to "p\/q" now`, 'to [secret] now'],
+  ['p/q', 'to p%2fq now', 'to [secret] now'],
+])('%s, of three characters, in %s', (pin, text, shown) => {
+  expect(new Secrets({ pin }).hide(text)).toBe(shown);
+});
+
+test('a newline is no letter n, and a secret on a page leaves the rest of it', () => {
+  const page = 'Shop\nSale: 20% off\nMilk\nice cream\nBread';
+  expect(new Secrets({ t: 'nice' }).hide(page)).toBe(page);
+  const spread = 'Shop\nSale: %32%30% off\nMilk\n\nBread, %32%30%25 off, all';
+  expect(new Secrets({ t: '20% off' }).hide(spread)).toBe(
+    'Shop\nSale: [secret]\nMilk\n\nBread, [secret] all',
+  );
 });
 
 test('in any mix of spellings, and the rest of the page is shown', () => {

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KnownTexts } from '../../src/run/known-texts.ts';
 import { plainForm } from '../../src/run/plain-form.ts';
-import { anySpelling, hex, percent } from './spellings.ts';
+import { allEscaped, anySpelling, hex, percent } from './spellings.ts';
 
 function finds(secret: string, text: string): boolean {
   const known = new KnownTexts();
@@ -50,6 +50,18 @@ describe('spellings', () => {
       QUOTE,
       ascii(JSON.stringify(ascii(JSON.stringify(ascii(JSON.stringify(QUOTE)))))),
     ],
+    ['JSON of JSON, with all escaped in both', QUOTE, allEscaped(allEscaped(QUOTE))],
+    ['JSON of JSON of JSON, with all escaped', KEY, allEscaped(allEscaped(allEscaped(KEY)))],
+    ['an escape whose letter is escaped', 'hunter2', String.raw`hun\\\u00750074er2`],
+    ['an escape whose letter has a percent code', 'hunter2', String.raw`hun\\%750074er2`],
+    [
+      'an escape of whose letter the percent sign is escaped',
+      'hunter2',
+      String.raw`hun\\\u0025750074er2`,
+    ],
+    ['a newline as it is, beside other spellings', 'one\ntwo+', 'one\ntwo%2b'],
+    ['a newline in JSON, beside other spellings', 'C:\\new\nline', String.raw`C:\\new\nlin%65`],
+    ['a backslash before the text', 'nice one', String.raw`C:\\nice%20one`],
     ['JSON in an address', QUOTE, encodeURIComponent(JSON.stringify(QUOTE))],
     ['an address in JSON of PHP', KEY, String.raw`"http:\/\/h\/?k=wJalr%2FK7MD%2bbPx+q"`],
     ['backslashes at the end', 'C:\\new\\', JSON.stringify('C:\\new\\next')],
@@ -78,6 +90,8 @@ describe('spellings', () => {
     ['a percent sign that is none', 'abcd%', 'abcd'],
     ['an escape of another character', 'pässword9', String.raw`p\u00e5ssword9`],
     ['an escape without its backslash', 'pässword9', 'pu00e4ssword9'],
+    ['a newline for the letter n', 'nice', '100%\nice'],
+    ['a tab for the letter t', 'true+', '1\true+'],
     ['half an escape', 'abcdA', 'abcd%4'],
     ['a short one', 'a b', 'a+b'],
   ])('but not %s', (_, secret, text) => {
@@ -114,7 +128,7 @@ describe('properties', () => {
   test('any mix of spellings of any text is found', () => {
     fc.assert(
       fc.property(spelled, ({ secret, text }) => {
-        fc.pre(secret.length >= 4 && plainForm(secret).bytes.length >= 4);
+        fc.pre(secret.length >= 4 && plainForm(secret, 'letters').bytes.length >= 4);
         expect(finds(secret, text)).toBe(true);
       }),
       { numRuns: 20000 },
@@ -151,4 +165,37 @@ describe('one look costs the length of the text, whatever was written to make it
   ])('%s', (_, secret, text) => {
     expect(finds(secret, text)).toBe(false);
   });
+
+  test('many that begin alike', () => {
+    const known = new KnownTexts();
+    for (let i = 4; i < 1000; i += 1) known.learn(`${'a'.repeat(i)}b%4`);
+    const begun = performance.now();
+    expect(known.isIn('a'.repeat(200_000))).toBe(false);
+    expect(known.isIn('%61'.repeat(50_000))).toBe(false);
+    const alike = performance.now() - begun;
+    // It was a look at each length at each place, hundreds of times as long.
+    expect(known.isIn(`${'a'.repeat(200_000)}b%41`)).toBe(true);
+    expect(alike).toBeLessThan(20_000);
+  });
+});
+
+test('of many that begin alike, end alike or hold another, each is found as if it were alone', () => {
+  const unit = fc.constantFrom('a', 'b', '%', '2', '5', '\\');
+  const few = fc.array(fc.string({ unit, minLength: 3, maxLength: 40 }), { maxLength: 30 });
+  fc.assert(
+    fc.property(few, few, fc.string({ unit, maxLength: 60 }), (first, more, text) => {
+      const known = new KnownTexts(3);
+      let expected = false;
+      for (const learned of [first, more]) {
+        for (const one of learned) {
+          known.learn(one);
+          const alone = new KnownTexts(3);
+          alone.learn(one);
+          expected ||= alone.isIn(text);
+        }
+        expect(known.isIn(text)).toBe(expected);
+      }
+    }),
+    { numRuns: 2000 },
+  );
 });

@@ -600,7 +600,7 @@ describe('run with resume', () => {
           return resume(path, { model: talking(turns), tools });
         })(),
       );
-      expect(error.message).toContain('no task was recorded in it');
+      expect(error.message).toContain('no task is recorded in it');
     }
   });
 });
