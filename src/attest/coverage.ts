@@ -14,6 +14,7 @@ import {
 import { type Anchor } from './anchors.ts';
 import { type EvidenceFault } from './compare.ts';
 import { seenAs, type KnownHead } from './head-memory.ts';
+import { keyWords } from './notices.ts';
 import { type Roots } from './roots.ts';
 import { type Signatures, type Signed } from './signatures.ts';
 
@@ -108,7 +109,7 @@ function lacking(
   { unknown, policy }: Pick<Lack, 'unknown' | 'policy'>,
 ): EvidenceFault {
   if (level === 'signed' && most === 0 && unknown.length > 0) {
-    const detail = `signed by ${unknown.join(', ')}, whose key is not known here; --key gives it`;
+    const detail = `signed by ${keyWords(unknown)}, whose key is not known here; --key gives it`;
     return { seq: 0, reason: 'unknown_key', detail };
   }
   const which = most === 0 ? 'no record is' : `record ${most} and what follows it are not`;

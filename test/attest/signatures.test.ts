@@ -220,6 +220,42 @@ test('every unknown key is named once', async () => {
   expect(fault).toBeUndefined();
 });
 
+test('any number of made-up keys of a known one’s name: some are tried, and some are named', async () => {
+  const { path, bytes } = await signedLog();
+  const { name } = signer().verifier;
+  const { text } = readCheckpoints(path)!.checkpoints.at(-1)!.note;
+  const made = (ids: readonly number[], from = name): string => {
+    const signatures = ids.map((id) => ({
+      name: from,
+      keyId: (id * 0x1000 + 0x0a).toString(16).padStart(8, '0'),
+      signature: new Uint8Array(64).fill(id % 256),
+    }));
+    return encodeNote({ text, signatures });
+  };
+  const notes = Array.from({ length: 40 }, (_, n) =>
+    made(Array.from({ length: 90 }, (__, k) => n * 90 + k)),
+  );
+  writeFileSync(checkpointPath(path), bytes + notes.join(''));
+  const examined = await examine(path, knowing(signer()));
+  expect(examined).toMatchObject({ ok: true, coverage: [{ by: 'signed', records: 5 }] });
+  const [unknown = '', more] = examined.notices;
+  expect(unknown).toMatch(/^signed by an unknown key: (key-1\+[0-9a-f]{8}, ){5}and 3595 more$/);
+  expect(more).toMatch(/^so many unknown keys .* that not all were tried/);
+  const lacking = await examine(path, { keys: [], required: ['signed'] });
+  expect(lacking.fault?.reason).toBe('unknown_key');
+  expect(lacking.fault?.detail.length).toBeLessThan(300);
+
+  // The same ones in each note are tried once, and a long name is cut short.
+  const long = 'x'.repeat(50_000);
+  writeFileSync(
+    checkpointPath(path),
+    bytes + made([1, 2]).repeat(2) + made([1, 2, 3]) + made([4], long),
+  );
+  const { notices } = await examine(path, knowing(signer()));
+  expect(notices).toHaveLength(1);
+  expect(notices[0]?.length).toBeLessThan(300);
+});
+
 test('what a user remembers is not needed for it', async () => {
   const { path } = await signedLog();
   const user = userIn(join(newPath(), 'state'));
