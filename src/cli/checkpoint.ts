@@ -53,7 +53,9 @@ taking one elsewhere:
                 --tsa-roots FILE
   --policy FILE cosignatures by the witnesses in a policy (C2SP tlog-policy)
 
-What is anchored is checked by every later \`hashtape verify\`.
+What is anchored is checked by every later \`hashtape verify\`. That of a
+folder's catalogue (hashtape-catalog.jsonl) anchors the runs that are listed
+there as closed, so one can be asked for the word on all of them.
 
 Exit status: 0 all was done, 1 somebody who was asked refused or was not
 reached, 2 the transcript can't be stated.

@@ -14,6 +14,7 @@ import {
   cosignNote,
   encodeNote,
   encodeVerifierKey,
+  parsePolicy,
   signerKey,
   signNote,
   type SignerKey,
@@ -188,6 +189,48 @@ test('a cosignature alone signs nothing: its maker only saw the log', async () =
   expect(await examine(path, knowing(witness))).toMatchObject({
     ok: true,
     coverage: [{ by: 'witnessed', records: 5, who: 'w', since }],
+  });
+});
+
+describe('a right cosignature of a log that a known key signed', () => {
+  const witnesses = [8, 9].map((byte) =>
+    signerKey(`w${byte}`, new Uint8Array(32).fill(byte), nodeEd25519, 'cosignature'),
+  );
+  const [one, two] = witnesses.map(({ verifier }) => encodeVerifierKey(verifier));
+  const named = [`witness one ${one}`, `witness two ${two}`, 'group both all one two'];
+
+  /** What a policy makes of it. */
+  async function byPolicy(...lines: readonly string[]): Promise<Examined> {
+    const { path, bytes } = await signedLog();
+    const { note } = readCheckpoints(path)!.checkpoints.at(-1)!;
+    const cosigned = cosignNote(note, witnesses[0]!, 1e9, nodeEd25519);
+    writeFileSync(checkpointPath(path), bytes + encodeNote(cosigned));
+    const policy = parsePolicy(`${[...named, ...lines].join('\n')}\n`);
+    return examine(path, { ...knowing(signer(), ...witnesses), policy });
+  }
+
+  test('counts by a policy that names no log: the known keys are', async () => {
+    const { coverage, notices } = await byPolicy('quorum one');
+    expect(coverage).toContainEqual(
+      expect.objectContaining({ by: 'witnessed', records: 5, who: 'w8' }),
+    );
+    expect(notices).toEqual([]);
+  });
+
+  test.each([
+    [
+      ['quorum both'],
+      /^cosigned by w8 at 5 records, which doesn't count by the policy: the quorum "both" isn't reached: cosigned by one$/,
+    ],
+    [
+      ['quorum one', `log ${encodeVerifierKey(signer(3).verifier)}`],
+      /^cosigned by w8 .*: none of its log lines has the key that signed it, key-1\+[0-9a-f]{8}$/,
+    ],
+  ])('that a policy of %j does not accept is said, with why', async (lines, words) => {
+    const { ok, coverage, notices } = await byPolicy(...lines);
+    expect(ok).toBe(true);
+    expect(coverage.map(({ by }) => by)).toEqual(['signed']);
+    expect(notices).toEqual([expect.stringMatching(words)]);
   });
 });
 
