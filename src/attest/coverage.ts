@@ -149,8 +149,7 @@ function signedBy(signed: readonly Signed[], own: readonly VerifierKey[] | undef
 
 /** The largest checkpoint that enough witnesses cosigned. */
 function witnessedBy(signed: readonly Signed[], policy: Policy | undefined): Covered[] {
-  const enough = cosignedIn(signed).filter((note) => refusalBy(policy, note) === undefined);
-  const [largest] = enough;
+  const largest = cosignedIn(signed).find((note) => refusalBy(policy, note) === undefined);
   if (largest === undefined) return [];
   const { times, who, records } = cosignersOf(largest);
   // The first is when it was there at the latest.

@@ -313,6 +313,10 @@ describe('a witness', () => {
     ]) {
       const { status, stdout } = await as('stranger', ...by, ...known);
       expect(stdout).toMatch(/witnessed {2}all 3 records, by w1, at 2023-11-14 22:13:20 UTC/);
+      expect(stdout).toMatch(/\ba\s+witness\s+saw\s+no\s+other\s+history/);
+      expect(stdout).toMatch(
+        /\bNor\s+that\s+the\s+witness\s+is\s+somebody\s+else\s+than\s+who\s+wrote\s+it\./,
+      );
       expect(status).toBe(0);
     }
     expect(await as('stranger', ...by)).toMatchObject({ status: 1 });
