@@ -25,8 +25,13 @@ export interface Listed {
   readonly log: string;
   /** When that was said, UTC. */
   readonly at: string;
-  /** How it stood when its writer closed it; absent if that was never said. */
-  readonly end?: { readonly size: number; readonly root: string; readonly sealed: boolean };
+  /** How it stood when its writer closed it, and which record of the catalogue says so; absent if that was never said. */
+  readonly end?: {
+    readonly size: number;
+    readonly root: string;
+    readonly sealed: boolean;
+    readonly seq: number;
+  };
   /** The log that was written to this file before this one. */
   readonly before?: Pick<Listed, 'log' | 'at'>;
 }
@@ -72,9 +77,9 @@ export async function readCatalog(path: string): Promise<Catalog | null> {
 function take(
   files: Map<string, Listed>,
   removed: Map<string, { last: Listed; at: string }>,
-  { kind, payload }: TranscriptRecord,
+  { kind, payload, seq }: TranscriptRecord,
 ): void {
-  const said = isJsonObject(payload) ? saidIn(payload) : undefined;
+  const said = isJsonObject(payload) ? saidIn(payload, seq) : undefined;
   if (said === undefined) return;
   const { file, log, at } = said;
   const last = files.get(file);
@@ -98,10 +103,11 @@ function isName(file: JsonValue | undefined): file is string {
 /** What a record says of a file; undefined if it isn't what one says. */
 function saidIn(
   payload: JsonObject,
+  seq: number,
 ): { file: string; log: string; at: string; end: Pick<Listed, 'end'> } | undefined {
   const { file, log, at } = payload;
   if (!isName(file) || typeof log !== 'string' || typeof at !== 'string') return undefined;
-  return { file, log, at, end: endIn(payload) };
+  return { file, log, at, end: endIn(payload, seq) };
 }
 
 function beforeIn(last: Listed | undefined, log: string): Pick<Listed, 'before'> {
@@ -110,8 +116,8 @@ function beforeIn(last: Listed | undefined, log: string): Pick<Listed, 'before'>
   return last.before === undefined ? {} : { before: last.before };
 }
 
-function endIn({ end }: JsonObject): Pick<Listed, 'end'> {
+function endIn({ end }: JsonObject, seq: number): Pick<Listed, 'end'> {
   const { size, root, sealed } = isJsonObject(end) ? end : {};
   if (typeof size !== 'number' || typeof root !== 'string') return {};
-  return { end: { size, root, sealed: sealed === true } };
+  return { end: { size, root, sealed: sealed === true, seq } };
 }

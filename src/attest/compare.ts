@@ -9,6 +9,7 @@ import { type CheckpointFile } from './checkpoint-file.ts';
 import { seenAs, sizeWords, type KnownHead } from './head-memory.ts';
 import { originOf } from './log-identity.ts';
 import { type Statement } from './look-up.ts';
+import { shortened } from './notices.ts';
 import { isFileItself } from './place-of.ts';
 import { type Roots } from './roots.ts';
 
@@ -122,7 +123,7 @@ function otherLog(
   const foreign = stored?.checkpoints.find(({ checkpoint }) => checkpoint.origin !== originOf(id));
   if (foreign !== undefined) {
     const { number, checkpoint } = foreign;
-    const detail = `checkpoint ${number} beside it is of another log, ${checkpoint.origin}`;
+    const detail = `checkpoint ${number} beside it is of another log, ${shortened(checkpoint.origin)}`;
     return { seq: 0, reason: 'root_mismatch', detail, undo: MOVE_AWAY };
   }
   const other = listed.find(({ log }) => log !== id);

@@ -3,12 +3,15 @@
  *
  * @module
  */
-import { statSync } from 'node:fs';
+import { existsSync, readlinkSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { encodeNote, parseCheckpoint, type Note } from '../evidence/index.ts';
+import { isLink, meantPath, realPath } from '../store/place.ts';
+import { SIDECAR } from '../store/sidecars.ts';
 import { StoreError } from '../store/store.ts';
 import { appendText } from './append-text.ts';
 import { bytesIfThere } from './atomic-file.ts';
-import { notesOf } from './notes.ts';
+import { holdsNote, isCutOff, notesOf } from './notes.ts';
 
 /** A file of notes that was read. */
 export interface Copy {
@@ -36,22 +39,59 @@ export function readCopy(path: string, name: string = path): Copy | null {
 }
 
 /**
+ * Refuses a file that notes would spoil: what it is would not be read again, or `verify` would take it for something
+ * else. Nothing is written.
+ *
+ * @throws {StoreError} with what to do.
+ */
+export function checkCopy(path: string): void {
+  const name = nameOf(path);
+  if (name.endsWith('.jsonl')) {
+    throw refused(`${path} has the name of a transcript; name a file that doesn't end in .jsonl`);
+  }
+  const log = Object.values(SIDECAR)
+    .filter((ending) => name.endsWith(ending))
+    .map((ending) => name.slice(0, -ending.length))
+    .find((each) => existsSync(each));
+  if (log !== undefined) throw refused(`${path} belongs to ${log}; name another file`);
+  const bytes = readCopy(path)?.bytes ?? new Uint8Array(0);
+  if (bytes.length >= MAX_BYTES) throw full(path);
+  // A crash may have left the beginning of one alone.
+  if (!holdsNote(bytes) && !isCutOff(bytes)) {
+    throw refused(`${path} holds something else than checkpoints; name a new file`);
+  }
+}
+
+function refused(message: string): StoreError {
+  return new StoreError('failed', message);
+}
+
+function full(path: string): StoreError {
+  return refused(`${path} is full: begin another file`);
+}
+
+/** What a file is called itself, whatever link leads there; also where it would be made by writing through one. */
+function nameOf(path: string): string {
+  if (existsSync(path)) return realPath(path);
+  return isLink(path) ? meantPath(readlinkSync(path), dirname(path)) : path;
+}
+
+/**
  * Adds a note to a copy, or begins one; false if it is there already. It is on the disk, and can be found again, when
  * this resolves.
  *
- * @throws {Error} if it can't be written, or read afterwards.
+ * @throws {Error} if it can't be written, or read afterwards, or is nothing to add notes to.
  */
 export async function addToCopy(path: string, note: Note): Promise<boolean> {
   const text = encodeNote(note);
   const before = readCopy(path);
   if (before !== null && holds(before, note)) return false;
-  if ((before?.bytes.length ?? 0) + text.length > MAX_BYTES) {
-    throw new StoreError('failed', `${path} is full: begin another file`);
-  }
+  if ((before?.bytes.length ?? 0) + text.length > MAX_BYTES) throw full(path);
+  checkCopy(path);
   await appendText(path, text);
   const after = readCopy(path);
   if (after !== null && holds(after, note)) return true;
-  throw new StoreError('failed', `${path} was written to, but the checkpoint isn't in it`);
+  throw refused(`${path} was written to, but the checkpoint isn't in it`);
 }
 
 /** Real copies have some hundred bytes a checkpoint. */

@@ -14,6 +14,8 @@ import {
 import { type Anchor } from './anchors.ts';
 import { type EvidenceFault } from './compare.ts';
 import { seenAs, type KnownHead } from './head-memory.ts';
+import { keyWords } from './notices.ts';
+import { type Statement } from './look-up.ts';
 import { type Roots } from './roots.ts';
 import { type Signatures, type Signed } from './signatures.ts';
 
@@ -40,6 +42,8 @@ export interface Evidence {
   /** The largest first. */
   readonly known: readonly KnownHead[];
   readonly anchors: readonly Anchor[];
+  /** What catalogues say of it. */
+  readonly listed?: readonly Statement[];
   /** What makes a checkpoint witnessed; without one, any known witness does. */
   readonly policy?: Policy | undefined;
   /** The keys that are the user's own; undefined if they aren't told apart. */
@@ -48,14 +52,14 @@ export interface Evidence {
 
 /** What covers the records, as far as it states their roots. */
 export function coverageOf(roots: Roots, evidence: Evidence): Covered[] {
-  const { signatures, known, anchors, policy, own } = evidence;
+  const { signatures, known, anchors, listed = [], policy, own } = evidence;
   const right = signatures.signed.filter(
     ({ checkpoint: { size, root } }) => roots.at(size) === toHex(root),
   );
   const coverage = [...signedBy(right, own), ...witnessedBy(right, policy)];
   const held = known.find(({ size, root }) => roots.at(size) === root);
   if (held !== undefined) coverage.push(rememberedAs(held));
-  coverage.push(...anchoredBy(anchors, roots));
+  coverage.push(...anchoredBy(anchors, roots), ...listed.flatMap((each) => listedBy(each, roots)));
   return coverage.toSorted((a, b) => LEVELS.indexOf(a.by) - LEVELS.indexOf(b.by));
 }
 
@@ -69,6 +73,20 @@ function anchoredBy(anchors: readonly Anchor[], roots: Roots): Iterable<Covered>
     places.set(place, { by: 'anchored', records: size, who, ...(since ? { since } : {}) });
   }
   return places.values();
+}
+
+/**
+ * What a catalogue states that is itself out of its writer's reach. Who cosigned a catalogue saw one history of that, in
+ * which a log may stand twice: so the log was there then, and is no more witnessed than by any other anchor.
+ */
+function listedBy({ end, through, who }: Statement, roots: Roots): Covered[] {
+  if (end === undefined || roots.at(end.size) !== end.root) return [];
+  return through.map(({ by, who: where = '', since }) => ({
+    by: 'anchored',
+    records: end.size,
+    who: `${who}, which is ${by === 'witnessed' ? 'cosigned by' : 'in'} ${where}`,
+    ...(since === undefined ? {} : { since }),
+  }));
 }
 
 /** What memory covers, and what wrote it: only a verifier has looked at the records. */
@@ -108,7 +126,7 @@ function lacking(
   { unknown, policy }: Pick<Lack, 'unknown' | 'policy'>,
 ): EvidenceFault {
   if (level === 'signed' && most === 0 && unknown.length > 0) {
-    const detail = `signed by ${unknown.join(', ')}, whose key is not known here; --key gives it`;
+    const detail = `signed by ${keyWords(unknown)}, whose key is not known here; --key gives it`;
     return { seq: 0, reason: 'unknown_key', detail };
   }
   const which = most === 0 ? 'no record is' : `record ${most} and what follows it are not`;
@@ -131,28 +149,71 @@ function signedBy(signed: readonly Signed[], own: readonly VerifierKey[] | undef
 
 /** The largest checkpoint that enough witnesses cosigned. */
 function witnessedBy(signed: readonly Signed[], policy: Policy | undefined): Covered[] {
+  const largest = cosignedIn(signed).find((note) => refusalBy(policy, note) === undefined);
+  if (largest === undefined) return [];
+  const { times, who, records } = cosignersOf(largest);
+  // The first is when it was there at the latest.
+  const since = times.length === 0 ? {} : { since: iso(Math.min(...times)) };
+  return [{ by: 'witnessed', records, who, ...since }];
+}
+
+/** The notes that known witnesses cosigned, the largest first. A policy may ask for no witness: then it accepts what nobody has witnessed. */
+function cosignedIn(signed: readonly Signed[]): readonly (readonly Signed[])[] {
   const notes = new Map<Checkpoint, Signed[]>();
   for (const each of signed) {
     notes.set(each.checkpoint, [...(notes.get(each.checkpoint) ?? []), each]);
   }
-  // A policy may ask for no witness: then it accepts what nobody has witnessed.
-  const enough = [...notes.values()].filter(
-    (note) => !note.every(isByLog) && (policy === undefined || isAccepted(policy, note)),
-  );
-  const [largest] = enough.toSorted(([a], [b]) => (a && b ? bySize(a, b) : 0));
-  if (largest === undefined) return [];
-  const witnesses = largest.filter((each) => !isByLog(each));
-  const times = witnesses.flatMap(({ time }) => time ?? []);
-  // The first is when it was there at the latest.
-  const since = times.length === 0 ? {} : { since: iso(Math.min(...times)) };
-  const who = witnesses.map(({ key }) => key.name).join(', ');
-  const records = largest[0]?.checkpoint.size ?? 0;
-  return [{ by: 'witnessed', records, who, ...since }];
+  return [...notes.values()]
+    .filter((note) => !note.every(isByLog))
+    .toSorted(([a], [b]) => (a && b ? bySize(a, b) : 0));
 }
 
-/** A policy names a log by its key. One key signs all logs of a user here, so the origin isn't the key's name. */
-function isAccepted(policy: Policy, note: readonly Signed[]): boolean {
-  return note.filter(isByLog).some(({ key }) => checkPolicy(policy, key.name, note).ok);
+function cosignersOf(note: readonly Signed[]): {
+  readonly who: string;
+  readonly records: number;
+  readonly times: readonly number[];
+} {
+  const witnesses = note.filter((each) => !isByLog(each));
+  return {
+    who: witnesses.map(({ key }) => key.name).join(', '),
+    records: note[0]?.checkpoint.size ?? 0,
+    times: witnesses.flatMap(({ time }) => time ?? []),
+  };
+}
+
+/** Why right cosignatures of more records than any that count don't count, as a sentence; undefined if there are none. */
+export function uncounted(
+  signed: readonly Signed[],
+  policy: Policy | undefined,
+): string | undefined {
+  const [largest] = cosignedIn(signed);
+  const why = largest === undefined ? undefined : refusalBy(policy, largest);
+  if (largest === undefined || why === undefined) return undefined;
+  const { who, records } = cosignersOf(largest);
+  // The same may have been cosigned by more of them since.
+  const counted = witnessedBy(signed, policy).some((covered) => covered.records >= records);
+  if (counted) return undefined;
+  return `cosigned by ${who} at ${records} records, which doesn't count by the policy: ${why}`;
+}
+
+/**
+ * Why a policy doesn't accept a cosigned note; undefined if it does, or there is none. A policy names a log by its key. One
+ * key signs all logs of a user here, so the origin isn't the key's name; and a policy that names no log leaves it to the
+ * known keys.
+ */
+function refusalBy(policy: Policy | undefined, note: readonly Signed[]): string | undefined {
+  if (policy === undefined) return undefined;
+  const signers = note.filter(isByLog);
+  const verdicts = signers.map(({ key }) => {
+    const logs = policy.logs.length > 0 ? policy.logs : [{ key }];
+    return checkPolicy({ ...policy, logs }, key.name, note);
+  });
+  if (verdicts.some(({ ok }) => ok)) return undefined;
+  const quorum = verdicts.find(({ log }) => log !== undefined);
+  if (quorum?.detail !== undefined) return quorum.detail;
+  const names = signers.map(({ key }) => `${key.name}+${key.keyId}`).join(', ');
+  if (names === '') return 'no key of a log that is known here signed it';
+  return `none of its log lines has the key that signed it, ${names}`;
 }
 
 function isByLog({ key }: Signed): boolean {

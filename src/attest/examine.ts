@@ -16,7 +16,7 @@ import { bearingOn, seenAt, type Bearing } from './bearing.ts';
 import { isCatalog, readCatalog } from './catalog.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault, type EvidenceReason } from './compare.ts';
-import { coverageOf, uncovered, type Covered, type Level } from './coverage.ts';
+import { coverageOf, uncounted, uncovered, type Covered, type Level } from './coverage.ts';
 import { headAt, headsOf, type HeadMemory, type Recalled } from './head-memory.ts';
 import { identityIn } from './identity-in.ts';
 import { originOf, type LogIdentity } from './log-identity.ts';
@@ -38,6 +38,8 @@ export interface Knowledge extends AnchorKnowledge {
   readonly listed?: LookUp | undefined;
   /** Whether nothing is remembered nor told of what is looked at: only whether it holds is asked. */
   readonly isOnlyLooking?: true;
+  /** Whether what was stated elsewhere is left aside, whatever names it. */
+  readonly isWithoutAnchors?: true;
   /** Which of the keys are the user's own; undefined not to tell them apart. */
   readonly own?: readonly VerifierKey[] | undefined;
 }
@@ -103,7 +105,9 @@ export class Examination {
       stored: readCheckpoints(path, identity === null ? undefined : originOf(identity.id)),
       listed: statements,
       found:
-        identity === null ? NO_ANCHORS : await findAnchors(path, originOf(identity.id), knowledge),
+        identity === null || knowledge.isWithoutAnchors === true
+          ? NO_ANCHORS
+          : await findAnchors(path, originOf(identity.id), knowledge),
     });
     if (problem !== undefined) examination.#notices.push(problem);
     const isTold = knowledge.isOnlyLooking !== true;
@@ -117,7 +121,7 @@ export class Examination {
   /** Ends with what the chain's verdict and the evidence come to. */
   async end(verdict: Verdict): Promise<Examined> {
     const { fault: chainFault, ...standing } = verdict;
-    const { stored, found: elsewhere } = this.#before;
+    const { stored, listed, found: elsewhere } = this.#before;
     const identity = verdict.count === 0 ? null : this.#before.identity;
     const signatures = await checkSignatures(stored ?? NO_FILE, this.#knowledge.keys);
     const isSound = chainFault === undefined || YIELDING.has(chainFault.reason);
@@ -125,9 +129,10 @@ export class Examination {
     const { policy, required, memory, own } = this.#knowledge;
     const { anchors } = elsewhere;
     const { heads: known, elsewhere: copies } = this.#bearing;
-    const evidence = { signatures, known, anchors, policy, own };
+    const evidence = { signatures, known, anchors, listed, policy, own };
     const coverage = coverageOf(this.#roots, evidence);
-    const { unknown } = signatures;
+    const { unknown, signed } = signatures;
+    this.#notices.push(...[uncounted(signed, policy)].flatMap((notice) => notice ?? []));
     const lacking = uncovered(required, coverage, { unknown, policy, count: verdict.count });
     const fault = found ?? chainFault ?? lacking;
     const sound = isSound && found === undefined ? identity : null;

@@ -6,11 +6,13 @@
 export { AttestedStore, type AttestedState, type Attesting } from './attested-store.ts';
 export { checkProof, type CheckedProof, type ProofReason } from './check-proof.ts';
 export { type EvidenceFault, type EvidenceReason } from './compare.ts';
+export { readCopy, type Copy } from './copy-file.ts';
 export { examineFile } from './examine-file.ts';
 export { type Covered, type Level } from './coverage.ts';
 export { type Examined, type Knowledge } from './examine.ts';
 export { HeadMemory, type KnownHead, type SeenHead } from './head-memory.ts';
 export { newKey, openKeyring, readKeyring, rotateKey, type Keyring } from './key-file.ts';
+export { lookAround } from './look-around.ts';
 export { createAttested, openAttested } from './open.ts';
 export { placesIn, type Places } from './places.ts';
 export { ProveError, proveRecord, type ProveOptions } from './prove.ts';

@@ -58,6 +58,15 @@ export function* notesOf(origin: string, file: Uint8Array): Generator<Uint8Array
   }
 }
 
+/** Whether a checkpoint of any log stands in a file, among whatever else. */
+export function holdsNote(file: Uint8Array): boolean {
+  const text = Buffer.from(file.buffer, file.byteOffset, file.length).toString('latin1');
+  return SIGNED_ROOT.test(text);
+}
+
+/** The root, what a log may say beside it, and the first signature. It reads a line once for each that may be a root above it. */
+const SIGNED_ROOT = /^(?:0|[1-9]\d{0,15})\n[A-Za-z0-9+/]{43}=\n(?:[^\n]+\n){0,16}\n\xe2\x80\x94 /m;
+
 /**
  * Whether bytes without a whole signature can be the beginning of a checkpoint of ours, or of one more signature
  * under the one before: what a crash leaves. A loss of power may keep the length alone, as zeros.

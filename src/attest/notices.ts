@@ -22,6 +22,8 @@ export interface Around {
 export interface Found {
   /** The keys that signed and aren't known. */
   readonly unknown: readonly string[];
+  /** Whether not each of them was tried with the known keys of its name. */
+  readonly hasMore: boolean;
   /** Which log it is; null if it is broken, or there is none. */
   readonly identity: LogIdentity | null;
   readonly memory: HeadMemory | undefined;
@@ -33,8 +35,8 @@ export interface Found {
 
 /** In sentences. */
 export function noticesOf(around: Around, found: Found): string[] {
-  const { unknown, identity, memory } = found;
-  const beside = besideWords(around, unknown);
+  const { identity, memory } = found;
+  const beside = besideWords(around, found);
   if (identity === null) return beside;
   return [...beside, ...placeWords(around, identity, memory), ...copyWords(found)];
 }
@@ -52,13 +54,33 @@ function copyWords({ elsewhere, size }: Found): string[] {
   ];
 }
 
-function besideWords({ stored }: Around, unknown: readonly string[]): string[] {
+function besideWords({ stored }: Around, { unknown, hasMore }: Found): string[] {
   const { torn = false, problem } = stored ?? {};
   return [
-    ...(unknown.length === 0 ? [] : [`signed by an unknown key: ${unknown.join(', ')}`]),
+    ...(unknown.length === 0 ? [] : [`signed by an unknown key: ${keyWords(unknown)}`]),
+    ...(hasMore ? [MORE] : []),
     ...(torn ? ['the last checkpoint beside it is unfinished, as a crash leaves it'] : []),
     ...(problem === undefined ? [] : [`its checkpoints can't be read: ${problem}`]),
   ];
+}
+
+const MORE =
+  'so many unknown keys that have the name of a known one signed its checkpoints that not all were tried: whether one is that of the known key, with its ID changed, is not known';
+
+/** So many keys are named, with so much of their names: more are counted. */
+const KEYS = 5;
+const LETTERS = 100;
+
+/** A name that somebody has chosen, in a line. */
+export function shortened(name: string): string {
+  return name.length > LETTERS ? `${name.slice(0, LETTERS)}…` : name;
+}
+
+/** Keys in a line that isn't longer for all that somebody has written to a file. */
+export function keyWords(keys: readonly string[]): string {
+  const named = keys.slice(0, KEYS).map(shortened);
+  const more = keys.length - named.length;
+  return `${named.join(', ')}${more === 0 ? '' : `, and ${more} more`}`;
 }
 
 function placeWords(

@@ -16,6 +16,7 @@ import { encodeSignatureLines } from '../evidence/note.ts';
 import { onceEach } from './check-once.ts';
 import { type CheckpointFile, type StoredCheckpoint } from './checkpoint-file.ts';
 import { type EvidenceFault } from './compare.ts';
+import { shortened } from './notices.ts';
 
 /** A signature that is right. */
 export interface Signed extends Verified {
@@ -27,6 +28,8 @@ export interface Signatures {
   readonly signed: readonly Signed[];
   /** The names and IDs of keys that aren't known, each once. */
   readonly unknown: readonly string[];
+  /** Whether so many unknown keys have the name of a known one that not each was tried with that. */
+  readonly hasMore: boolean;
   /** The first checkpoint that isn't what its key signed, or can't be read. */
   readonly fault?: EvidenceFault;
 }
@@ -40,48 +43,78 @@ export async function checkSignatures(
   const unknown = new Set<string>();
   const seen = new Set<string>();
   const ed25519 = onceEach(nodeEd25519);
+  const disguised = new Disguised(keys);
+  const found = (): Signatures => ({ signed, unknown: [...unknown], hasMore: disguised.hasMore });
   for (const stored of file.checkpoints) {
     // The same again shows nothing more, and a signature takes its time.
     const text = stored.note.text + encodeSignatureLines(stored.note.signatures);
     if (seen.has(text)) continue;
     seen.add(text);
     const { verified, unknown: others, wrong } = await checkNote(stored.note, keys, ed25519);
-    const forged = wrong[0] ?? (await altered(stored.note, others, keys));
-    if (forged !== undefined)
-      return { signed, unknown: [...unknown], fault: faultOf(stored, forged) };
+    const forged = wrong[0] ?? (await disguised.among(stored.note, others));
+    if (forged !== undefined) return { ...found(), fault: faultOf(stored, forged) };
     for (const each of verified) signed.push({ ...each, checkpoint: stored.checkpoint });
     for (const { name, keyId } of others) unknown.add(`${name}+${keyId}`);
   }
-  const all = { signed, unknown: [...unknown] };
-  if (file.damage === undefined) return all;
+  if (file.damage === undefined) return found();
   return {
-    ...all,
+    ...found(),
     fault: { seq: 0, reason: 'bad_signature', detail: `beside it, ${file.damage}` },
   };
 }
 
+/** So many unknown keys that have the name of a known one are tried: whoever can write the file can make up any number. */
+const MOST_TRIED = 1000;
+
 /**
- * A signature of a known key whose name or ID was changed, so that it seems to be of an unknown one. Another key
+ * Finds signatures of a known key whose name or ID was changed, so that they seem to be of an unknown one. Another key
  * of the same name is just that: names may be chosen.
  */
-async function altered(
-  { text }: Note,
-  others: readonly NoteSignature[],
-  keys: readonly VerifierKey[],
-): Promise<NoteSignature | undefined> {
-  for (const other of others) {
-    for (const key of keys) {
-      // An ID is made of name and key, so no other key has it. Its last bits share a digit of base64 with the
-      // signature: one change there spoils both.
-      const isNearly = key.name === other.name && key.keyId.startsWith(other.keyId.slice(0, 6));
-      if (isNearly || key.keyId === other.keyId) return other;
-      if (key.name !== other.name) continue;
-      const { signature } = other;
-      const note = { text, signatures: [{ name: key.name, keyId: key.keyId, signature }] };
-      if ((await checkNote(note, [key], nodeEd25519)).ok) return other;
-    }
+class Disguised {
+  readonly #keys: readonly VerifierKey[];
+  /** Those that were tried: a key that is another in one note is so in all. */
+  readonly #tried = new Set<string>();
+  hasMore = false;
+
+  constructor(keys: readonly VerifierKey[]) {
+    this.#keys = keys;
   }
-  return undefined;
+
+  /** The first among the signatures of unknown keys. */
+  async among(
+    { text }: Note,
+    others: readonly NoteSignature[],
+  ): Promise<NoteSignature | undefined> {
+    for (const other of others) {
+      if (this.#keys.some((key) => isNearly(key, other))) return other;
+      for (const key of this.#keys) {
+        if (key.name !== other.name || !this.#isToTry(key, other)) continue;
+        const { signature } = other;
+        const note = { text, signatures: [{ name: key.name, keyId: key.keyId, signature }] };
+        if ((await checkNote(note, [key], nodeEd25519)).ok) return other;
+      }
+    }
+    return undefined;
+  }
+
+  #isToTry({ keyId }: VerifierKey, other: NoteSignature): boolean {
+    const pair = `${keyId} ${other.keyId}`;
+    if (this.#tried.has(pair)) return false;
+    if (this.#tried.size >= MOST_TRIED) {
+      this.hasMore = true;
+      return false;
+    }
+    this.#tried.add(pair);
+    return true;
+  }
+}
+
+/**
+ * Whether only the name, or the ID's end, is another. An ID is made of name and key, so no other key has it. Its last
+ * bits share a digit of base64 with the signature: one change there spoils both.
+ */
+function isNearly(key: VerifierKey, { name, keyId }: NoteSignature): boolean {
+  return key.keyId === keyId || (key.name === name && key.keyId.startsWith(keyId.slice(0, 6)));
 }
 
 function faultOf(
@@ -91,6 +124,6 @@ function faultOf(
   return {
     seq: Math.max(checkpoint.size - 1, 0),
     reason: 'bad_signature',
-    detail: `checkpoint ${number} beside it isn't what its key signed: the signature of ${name}+${keyId} is wrong`,
+    detail: `checkpoint ${number} beside it isn't what its key signed: the signature of ${shortened(name)}+${keyId} is wrong`,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * What a verification shows, and what it doesn't: said once, when everything holds.
+ * What a verification shows, and what it doesn't: said once, below the verdicts.
  *
  * @module
  */
@@ -15,15 +15,42 @@ export interface Held {
   readonly verdict: Examined | ExaminedAudit;
 }
 
+/** What was found about all files. */
+export interface Graded {
+  /** Those that hold. */
+  readonly held: readonly Held[];
+  /** How many were judged, or couldn't be. */
+  readonly all: number;
+  /** In how many of them something is wrong. */
+  readonly faults: number;
+}
+
 /** In two or three sentences. @param head one that was kept elsewhere. */
-export function caveat(files: readonly Held[], head: string | undefined): string {
-  const shown = ['the records fit together', ...shownOf(files)];
+export function caveat({ held, all, faults }: Graded, head: string | undefined): string {
+  const not = `Not shown: ${notShown(held, faults, head !== undefined)}`;
+  if (held.length === 0) return wrapped(not);
+  const shown = ['the records fit together', ...shownOf(held)];
   if (head !== undefined) shown.push('they are those whose head you kept');
   const last = shown.pop() ?? '';
   const list = shown.length === 0 ? last : `${shown.join(', ')}, and ${last}`;
-  return [`Shown: ${list}.`, limits(files, head !== undefined), ...unseen(files)]
-    .map((text) => wrapped(text))
-    .join('\n');
+  const which = held.length === 1 ? 'the file that holds' : `the ${held.length} files that hold`;
+  const of = held.length === all ? '' : ` of ${which}`;
+  return [`Shown${of}: ${list}.`, not, ...unseen(held)].map((text) => wrapped(text)).join('\n');
+}
+
+/**
+ * What isn't shown of files that hold, and of faults: in sentences, the first without its beginning.
+ *
+ * @param isKept whether the head was kept elsewhere.
+ */
+export function notShown(held: readonly Held[], faults: number, isKept: boolean): string {
+  const what = faults === 1 ? 'the fault' : 'the faults';
+  if (held.length === 0) {
+    return `who or what caused ${what}, and whether what the records say is true.`;
+  }
+  return faults === 0
+    ? limits(held, isKept)
+    : `${limits(held, isKept)} Nor who or what caused ${what}.`;
 }
 
 /** What the evidence shows, each of as many files as it covers. */
@@ -49,10 +76,20 @@ function shownOf(files: readonly Held[]): string[] {
     ),
     ...of(
       'witnessed',
-      'witnesses saw no other history',
-      (part) => `witnesses saw no other history of ${part}`,
+      `${witnessWords(files).who} saw no other history`,
+      (part) => `${witnessWords(files).who} saw no other history of ${part}`,
     ),
   ];
+}
+
+/** Who cosigned, in all: it is only known by its key. */
+function witnessWords(files: readonly Held[]): { readonly who: string; readonly limit: string } {
+  const names = files.flatMap(({ verdict }) =>
+    verdict.coverage.flatMap(({ by, who = '' }) => (by === 'witnessed' ? who.split(', ') : [])),
+  );
+  return new Set(names).size === 1
+    ? { who: 'a witness', limit: 'the witness is somebody else than who wrote it' }
+    : { who: 'witnesses', limit: 'the witnesses are somebody else than who wrote it' };
 }
 
 /** Whose key signed: as far as all that are signed have it in common. */
@@ -76,7 +113,10 @@ function isCovered({ verdict }: Held, level: Level): boolean {
 }
 
 function limits(files: readonly Held[], isKept: boolean): string {
-  const words = ['Not shown: that what they say is true.'];
+  const words = ['that what they say is true.'];
+  if (covered(files, 'witnessed').length > 0) {
+    words.push(`Nor that ${witnessWords(files).limit}.`);
+  }
   if (isKept) return words.join(' ');
   const unsigned = files.filter((file) => !isCovered(file, 'signed'));
   if (unsigned.length > 0) {

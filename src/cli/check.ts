@@ -6,6 +6,7 @@
 import { open } from 'node:fs/promises';
 import { type Command } from 'commander';
 import { checkProof, type CheckedProof, type ProofReason } from '../attest/check-proof.ts';
+import { keyWords } from '../attest/notices.ts';
 import { MAX_BYTES } from '../evidence/encoding.ts';
 import { type VerifierKey } from '../evidence/index.ts';
 import { pieces } from '../store/pieces.ts';
@@ -95,7 +96,9 @@ function inWords(
   const name = oneLine(file);
   const keys = [
     ...signed.map((key) => line('signed', `by ${oneLine(keyName(key))}`, style)),
-    ...unknown.map((key) => line('note', `signed by an unknown key: ${oneLine(key)}`, style)),
+    ...(unknown.length === 0
+      ? []
+      : [line('note', `signed by an unknown key: ${oneLine(keyWords(unknown))}`, style)]),
   ];
   if (record === undefined) {
     const { reason, detail } = fault ?? { reason: 'bad_proof', detail: '' };

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { type Command } from 'commander';
 import { noteAnchor } from '../attest/anchors-file.ts';
 import { alone, syncFile } from '../attest/atomic-file.ts';
 import { CheckpointWriter, readCheckpoints } from '../attest/checkpoint-file.ts';
-import { addToCopy, fileId } from '../attest/copy-file.ts';
+import { addToCopy, checkCopy, fileId } from '../attest/copy-file.ts';
 import { Examination } from '../attest/examine.ts';
 import { addGitNote, GitError } from '../attest/git.ts';
 import { openKeyring } from '../attest/key-file.ts';
@@ -53,7 +53,9 @@ taking one elsewhere:
                 --tsa-roots FILE
   --policy FILE cosignatures by the witnesses in a policy (C2SP tlog-policy)
 
-What is anchored is checked by every later \`hashtape verify\`.
+What is anchored is checked by every later \`hashtape verify\`. That of a
+folder's catalogue (hashtape-catalog.jsonl) anchors the runs that are listed
+there as closed, so one can be asked for the word on all of them.
 
 Exit status: 0 all was done, 1 somebody who was asked refused or was not
 reached, 2 the transcript can't be stated.
@@ -80,6 +82,7 @@ async function checkpoint(file: string, flags: Flags, io: Io): Promise<ExitStatu
       '--tsa needs --tsa-roots FILE: without certificates nobody could tell whose timestamp it is',
     );
   }
+  for (const copy of flags.copy) checkPlace(file, copy);
   const { signer } = await openKeyring(placesIn(io.env).config).catch((error: unknown) => {
     throw new CommandError(problemOf(error), { cause: error });
   });
@@ -167,19 +170,26 @@ async function toGit(path: string, note: Note, io: Io): Promise<void> {
   }
 }
 
-async function toFile(path: string, copy: string, note: Note, io: Io): Promise<void> {
+/** Before anything is signed or sent: what can't be a copy must not stop half of what was asked. */
+function checkPlace(file: string, copy: string): void {
   const place = meantPath(copy);
-  let isNew: boolean;
   try {
-    if (ownFiles(path).some((own) => sameFile(own, place))) {
+    // What is wrong with the log itself is said where it is read.
+    if (existsSync(file) && ownFiles(realPath(file)).some((own) => sameFile(own, place))) {
       throw new CommandError('this is a file of the log itself; name one in another place');
     }
-    isNew = await addToCopy(place, note);
+    checkCopy(place);
+    statSync(dirname(place));
   } catch (error) {
-    throw new CommandError(`--copy ${oneLine(copy)}: ${copyProblem(error, place)}`, {
-      cause: error,
-    });
+    throw copyError(copy, error);
   }
+}
+
+async function toFile(path: string, copy: string, note: Note, io: Io): Promise<void> {
+  const place = meantPath(copy);
+  const isNew = await addToCopy(place, note).catch((error: unknown) => {
+    throw copyError(copy, error);
+  });
   await noteAnchor(path, { kind: 'file', path: place });
   const [where, kept] = [oneLine(copy), oneLine(basename(path))];
   io.out.line(
@@ -191,7 +201,11 @@ function sameFile(one: string, other: string): boolean {
   return one === other || (fileId(one) !== null && fileId(one) === fileId(other));
 }
 
-function copyProblem(error: unknown, place: string): string {
-  if (codeOf(error) !== 'ENOENT') return problemOf(error);
-  return `there is no folder ${oneLine(dirname(place))}; make it, or name another place`;
+function copyError(copy: string, error: unknown): CommandError {
+  const folder = oneLine(dirname(meantPath(copy)));
+  const problem =
+    codeOf(error) === 'ENOENT'
+      ? `there is no folder ${folder}; make it, or name another place`
+      : problemOf(error);
+  return new CommandError(`--copy ${oneLine(copy)}: ${problem}`, { cause: error });
 }

@@ -9,11 +9,9 @@ import { readTrustStore } from '../attest/certificate.ts';
 import { readCopy, type Copy } from '../attest/copy-file.ts';
 import { type Level } from '../attest/coverage.ts';
 import { type Knowledge } from '../attest/examine.ts';
-import { examineFile } from '../attest/examine-file.ts';
-import { gitNotes } from '../attest/git.ts';
 import { HeadMemory } from '../attest/head-memory.ts';
 import { readKeyring } from '../attest/key-file.ts';
-import { lookUp } from '../attest/look-up.ts';
+import { lookAround } from '../attest/look-around.ts';
 import { placesIn } from '../attest/places.ts';
 import {
   parsePolicy,
@@ -68,27 +66,16 @@ export async function knowledgeOf(
   } catch (error) {
     io.err.line(`your own signatures are not known: ${problemOf(error)}`);
   }
-  const known = { keys: [...keys.values()], memory: new HeadMemory(state) };
-  // Its anchors are asked when it is verified itself.
-  const check = (catalog: string): Promise<string | null> => wrongWith(catalog, known);
-  return {
-    ...known,
+  const known = {
+    keys: [...keys.values()],
+    memory: new HeadMemory(state),
     own,
     required,
     policy,
-    listed: lookUp({ others: catalogs, check }),
-    findGitNotes: gitNotes(),
     copies,
     authorities: tsaRoots,
   };
-}
-
-/** What is wrong with a catalogue. Its last record may just be being written. */
-async function wrongWith(catalog: string, knowledge: Knowledge): Promise<string | null> {
-  const looking = { ...knowledge, isOnlyLooking: true } as const;
-  const { fault } = await examineFile(catalog, looking, { allowOpen: true });
-  if (fault === undefined || fault.reason === 'torn_tail') return null;
-  return `${fault.reason}: ${fault.detail}`;
+  return lookAround(known, catalogs);
 }
 
 /** A file of notes on the command line. */

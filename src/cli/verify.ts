@@ -10,7 +10,7 @@ import { LEVELS } from '../attest/coverage.ts';
 import { placeOf } from '../attest/place-of.ts';
 import { meantPath } from '../store/place.ts';
 import { unreadable, type VerifyOptions } from '../transcript/index.ts';
-import { caveat } from './caveat.ts';
+import { caveat, notShown, type Graded } from './caveat.ts';
 import { openFault, statusWith } from './disclosures.ts';
 import { fitted } from './fit.ts';
 import { grade, missingFrom, unreachedFrom, type Result } from './grade.ts';
@@ -96,7 +96,9 @@ async function verify(
   const results: Result[] = [];
   const tell = (result: Result): void => {
     results.push(result);
-    io.out.line(json === true ? jsonOf(result) : fitted(inWords(result, io.out.style), io.out));
+    io.out.line(
+      json === true ? jsonOf(result, wanted.head) : fitted(inWords(result, io.out.style), io.out),
+    );
   };
   const ungraded: Result[] = [];
   const unreached = await unreachedFrom(paths, targets, knowledge);
@@ -111,13 +113,20 @@ async function verify(
   for (const result of ungraded) if (!known.some(isBelow(result))) tell(result);
   for (const result of missing) tell(result);
   const worst = Math.max(0, ...results.map(statusOf));
-  if (worst === 0 && json !== true) {
-    const held = results.flatMap(({ file, verdict }) =>
-      verdict === undefined ? [] : [{ file, verdict }],
-    );
-    io.out.line(io.out.style('quiet', caveat(held, wanted.head)));
+  const graded = gradedIn(results);
+  if (graded.held.length + graded.faults > 0 && json !== true) {
+    io.out.line(io.out.style('quiet', caveat(graded, wanted.head)));
   }
   return worst === 0 ? 0 : worst === 1 ? 1 : 2;
+}
+
+/** A wrong disclosure is a fault, and the transcript holds all the same. */
+function gradedIn(results: readonly Result[]): Graded {
+  const held = results.flatMap(({ file, verdict }) =>
+    verdict?.ok === true ? [{ file, verdict }] : [],
+  );
+  const faults = results.filter((result) => statusOf(result) === 1).length;
+  return { held, all: results.length, faults };
 }
 
 /** Whether another file was in a folder. */
@@ -155,13 +164,23 @@ function statusOf({ verdict, opened }: Result): number {
 }
 
 /** A verdict: a transcript's as docs/verify.py prints it, and the evidence; an audit log's says that it is one. */
-function jsonOf({ file, verdict, problem, opened }: Result): string {
+function jsonOf(result: Result, head: string | undefined): string {
+  const { file, verdict, problem, opened } = result;
   const disclosures =
     opened === undefined ? {} : { disclosures: opened.found ?? { problem: opened.problem } };
   const fault = verdict?.ok === true ? openFault(file, opened) : undefined;
   const beside = fault === undefined ? {} : { ok: false, fault };
+  const { held, faults } = gradedIn([result]);
+  const not =
+    verdict === undefined ? {} : { not_shown: notShown(held, faults, head !== undefined) };
   return harmlessJson(
-    JSON.stringify({ file, ...(verdict ?? unreadable(problem)), ...beside, ...disclosures }),
+    JSON.stringify({
+      file,
+      ...(verdict ?? unreadable(problem)),
+      ...not,
+      ...beside,
+      ...disclosures,
+    }),
   );
 }
 

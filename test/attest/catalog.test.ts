@@ -93,7 +93,7 @@ describe('what it says of a file', () => {
       file: 'a.jsonl',
       log: known?.log,
       at: expect.stringMatching(/^\d{4}-.*Z$/),
-      end: { size: 5, root: known?.root, sealed: false },
+      end: { size: 5, root: known?.root, sealed: false, seq: 2 },
     });
     const store = await openAttested(path, user.noting);
     await store.append([toolRecord(1)]);

@@ -59,9 +59,10 @@ function listed(records: readonly string[], id = ID): Statement {
     file: PATH,
     who: 'the catalogue',
     isNamed: true,
+    through: [],
     log: id,
     at: 'THEN',
-    end: { size: records.length, root: rootOf(records), sealed: false },
+    end: { size: records.length, root: rootOf(records), sealed: false, seq: 1 },
   };
 }
 
@@ -250,7 +251,7 @@ test('what was sealed is not gone on with', () => {
       listed: [
         {
           ...listed(records.slice(0, 2)),
-          end: { size: 2, root: rootOf(records.slice(0, 2)), sealed: true },
+          end: { size: 2, root: rootOf(records.slice(0, 2)), sealed: true, seq: 1 },
         },
       ],
     },

@@ -14,6 +14,7 @@ import {
   cosignNote,
   encodeNote,
   encodeVerifierKey,
+  parsePolicy,
   signerKey,
   signNote,
   type SignerKey,
@@ -191,6 +192,48 @@ test('a cosignature alone signs nothing: its maker only saw the log', async () =
   });
 });
 
+describe('a right cosignature of a log that a known key signed', () => {
+  const witnesses = [8, 9].map((byte) =>
+    signerKey(`w${byte}`, new Uint8Array(32).fill(byte), nodeEd25519, 'cosignature'),
+  );
+  const [one, two] = witnesses.map(({ verifier }) => encodeVerifierKey(verifier));
+  const named = [`witness one ${one}`, `witness two ${two}`, 'group both all one two'];
+
+  /** What a policy makes of it. */
+  async function byPolicy(...lines: readonly string[]): Promise<Examined> {
+    const { path, bytes } = await signedLog();
+    const { note } = readCheckpoints(path)!.checkpoints.at(-1)!;
+    const cosigned = cosignNote(note, witnesses[0]!, 1e9, nodeEd25519);
+    writeFileSync(checkpointPath(path), bytes + encodeNote(cosigned));
+    const policy = parsePolicy(`${[...named, ...lines].join('\n')}\n`);
+    return examine(path, { ...knowing(signer(), ...witnesses), policy });
+  }
+
+  test('counts by a policy that names no log: the known keys are', async () => {
+    const { coverage, notices } = await byPolicy('quorum one');
+    expect(coverage).toContainEqual(
+      expect.objectContaining({ by: 'witnessed', records: 5, who: 'w8' }),
+    );
+    expect(notices).toEqual([]);
+  });
+
+  test.each([
+    [
+      ['quorum both'],
+      /^cosigned by w8 at 5 records, which doesn't count by the policy: the quorum "both" isn't reached: cosigned by one$/,
+    ],
+    [
+      ['quorum one', `log ${encodeVerifierKey(signer(3).verifier)}`],
+      /^cosigned by w8 .*: none of its log lines has the key that signed it, key-1\+[0-9a-f]{8}$/,
+    ],
+  ])('that a policy of %j does not accept is said, with why', async (lines, words) => {
+    const { ok, coverage, notices } = await byPolicy(...lines);
+    expect(ok).toBe(true);
+    expect(coverage.map(({ by }) => by)).toEqual(['signed']);
+    expect(notices).toEqual([expect.stringMatching(words)]);
+  });
+});
+
 test('checkpoints in another order cover as much as the largest', async () => {
   const { path } = await signedLog();
   const notes = readCheckpoints(path)!.checkpoints.map(({ note }) => encodeNote(note));
@@ -218,6 +261,42 @@ test('every unknown key is named once', async () => {
   expect(unknown).toEqual([`three+${signer(3, 'three').verifier.keyId}`]);
   expect(signed).toEqual([]);
   expect(fault).toBeUndefined();
+});
+
+test('any number of made-up keys of a known one’s name: some are tried, and some are named', async () => {
+  const { path, bytes } = await signedLog();
+  const { name } = signer().verifier;
+  const { text } = readCheckpoints(path)!.checkpoints.at(-1)!.note;
+  const made = (ids: readonly number[], from = name): string => {
+    const signatures = ids.map((id) => ({
+      name: from,
+      keyId: (id * 0x1000 + 0x0a).toString(16).padStart(8, '0'),
+      signature: new Uint8Array(64).fill(id % 256),
+    }));
+    return encodeNote({ text, signatures });
+  };
+  const notes = Array.from({ length: 40 }, (_, n) =>
+    made(Array.from({ length: 90 }, (__, k) => n * 90 + k)),
+  );
+  writeFileSync(checkpointPath(path), bytes + notes.join(''));
+  const examined = await examine(path, knowing(signer()));
+  expect(examined).toMatchObject({ ok: true, coverage: [{ by: 'signed', records: 5 }] });
+  const [unknown = '', more] = examined.notices;
+  expect(unknown).toMatch(/^signed by an unknown key: (key-1\+[0-9a-f]{8}, ){5}and 3595 more$/);
+  expect(more).toMatch(/^so many unknown keys .* that not all were tried/);
+  const lacking = await examine(path, { keys: [], required: ['signed'] });
+  expect(lacking.fault?.reason).toBe('unknown_key');
+  expect(lacking.fault?.detail.length).toBeLessThan(300);
+
+  // The same ones in each note are tried once, and a long name is cut short.
+  const long = 'x'.repeat(50_000);
+  writeFileSync(
+    checkpointPath(path),
+    bytes + made([1, 2]).repeat(2) + made([1, 2, 3]) + made([4], long),
+  );
+  const { notices } = await examine(path, knowing(signer()));
+  expect(notices).toHaveLength(1);
+  expect(notices[0]?.length).toBeLessThan(300);
 });
 
 test('what a user remembers is not needed for it', async () => {

@@ -104,7 +104,8 @@ export function snapshot(folder: string): Record<string, string> {
   if (!existsSync(folder)) return files;
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const path = join(folder, name);
-    if (statSync(path).isFile()) files[name] = readFileSync(path, 'latin1');
+    if (statSync(path, { throwIfNoEntry: false })?.isFile())
+      files[name] = readFileSync(path, 'latin1');
   }
   return files;
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -22,6 +23,7 @@ import { nodeEd25519 } from '../../src/evidence/ed25519-node.ts';
 import { encodeVerifierKey, parseVerifierKey, signerKey } from '../../src/evidence/index.ts';
 import { CA, needs, usable, Workshop, type Issued } from '../attest/authority.ts';
 import { serve, TestWitness, type TestServer } from '../attest/test-witness.ts';
+import { snapshot } from '../attest/support.ts';
 import { bareEnv, execute, MAIN, type Executed } from './script.ts';
 
 let folder: string;
@@ -229,16 +231,38 @@ describe('a copy', () => {
     ['link', 'this is a file of the log itself'],
     ['.', 'is no plain file'],
     ['no/such/folder/copy.txt', 'there is no folder '],
+    ['bak/b.jsonl', 'has the name of a transcript'],
+    ['new.jsonl', 'has the name of a transcript'],
+    ['to-new', 'has the name of a transcript'],
+    ['bak/b.jsonl.checkpoint', 'belongs to '],
+    ['bak/b.jsonl.open', 'belongs to '],
+    ['to-checkpoint', 'belongs to '],
+    ['transcript', 'holds something else than checkpoints; name a new file'],
+    ['text', 'holds something else than checkpoints; name a new file'],
   ])('at %s is refused, and nothing is written', async (name, words) => {
     symlinkSync('a.jsonl', at('link'));
-    const before = readFileSync(at('a.jsonl'));
+    mkdirSync(at('bak'));
+    for (const ending of ['', '.checkpoint'])
+      copyFileSync(at(`a.jsonl${ending}`), at(`bak/b.jsonl${ending}`));
+    copyFileSync(at('a.jsonl'), at('transcript'));
+    writeFileSync(at('text'), 'Dear diary,\n\n— me\n');
+    symlinkSync('new.jsonl', at('to-new'));
+    symlinkSync('bak/b.jsonl.checkpoint', at('to-checkpoint'));
+    rmSync(at('a.jsonl.checkpoint'));
+    rmSync(at('home/owner/.config'), { recursive: true });
+    const before = snapshot(folder);
     const { status, stderr } = await as('owner', 'checkpoint', 'a.jsonl', '--copy', name);
     expect(stderr).toMatch(`--copy ${name}: `);
     expect(stderr).toContain(words);
     expect(status).toBe(2);
-    expect(readFileSync(at('a.jsonl')).equals(before)).toBe(true);
-    expect(existsSync(at('a.jsonl.anchors'))).toBe(false);
-    expect((await as('owner', 'verify', 'a.jsonl')).status).toBe(0);
+    expect(snapshot(folder)).toEqual(before);
+  });
+
+  test('is added to behind notes of other logs, and whatever stands around them', async () => {
+    const root = `${'A'.repeat(43)}=`;
+    writeFileSync(at('copy.txt'), `# kept here\n\nexample.com/log\n7\n${root}\nmore\n\n— x AAAA\n`);
+    expect(await copied()).toMatchObject({ status: 0, stderr: '' });
+    expect((await as('owner', 'verify', 'a.jsonl', '--require', 'anchored')).status).toBe(0);
   });
 
   test('that can’t be read is an error of verify, and one of another log is said', async () => {
@@ -320,6 +344,10 @@ describe('a witness', () => {
     ]) {
       const { status, stdout } = await as('stranger', ...by, ...known);
       expect(stdout).toMatch(/witnessed {2}all 3 records, by w1, at 2023-11-14 22:13:20 UTC/);
+      expect(stdout).toMatch(/\ba\s+witness\s+saw\s+no\s+other\s+history/);
+      expect(stdout).toMatch(
+        /\bNor\s+that\s+the\s+witness\s+is\s+somebody\s+else\s+than\s+who\s+wrote\s+it\./,
+      );
       expect(status).toBe(0);
     }
     expect(await as('stranger', ...by)).toMatchObject({ status: 1 });
