@@ -27,15 +27,15 @@ export function aimed(action: Deed, observation: Observation, secrets: Secrets):
   switch (action.kind) {
     case 'click':
     case 'double_click':
-      return { kind: action.kind, index: place(action, observation) };
+      return { kind: action.kind, ...place(action, observation) };
     case 'type': {
       const isSecret = 'secret' in action;
       const text = isSecret ? secretOf(action.secret, secrets) : action.text;
       const { submit = false } = action;
-      return { kind: 'type', index: place(action, observation), text, submit, isSecret };
+      return { kind: 'type', ...place(action, observation), text, submit, isSecret };
     }
     case 'select':
-      return { kind: 'select', index: place(action, observation), option: action.option };
+      return { kind: 'select', ...place(action, observation), option: action.option };
     case 'scroll':
       return { kind: 'scroll', direction: action.direction, by: action.by ?? SCROLL_BY };
     default:
@@ -43,9 +43,12 @@ export function aimed(action: Deed, observation: Observation, secrets: Secrets):
   }
 }
 
-function place({ target }: Extract<Deed, { target: unknown }>, observation: Observation): number {
+function place(
+  { target }: Extract<Deed, { target: unknown }>,
+  observation: Observation,
+): { index: number; byLabel?: true } {
   const found = findTarget(observation, target);
-  if (found.ok) return found.index;
+  if (found.ok) return { index: found.index, ...('label' in target ? { byLabel: true } : {}) };
   throw new ActionError(found.error);
 }
 

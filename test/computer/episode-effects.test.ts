@@ -67,7 +67,7 @@ test('after a failed action nothing is touched on a screen that has changed', as
     id: 'test',
   });
   const { payloads } = await perform({ screen, brain });
-  expect(screen.acted).toEqual([{ kind: 'click', index: 0 }]);
+  expect(screen.acted).toEqual([{ kind: 'click', index: 0, byLabel: true }]);
   const errors = payloads.flatMap(({ payload }) =>
     typeof payload['error'] === 'string' ? [payload['error']] : [],
   );
