@@ -4,7 +4,7 @@
  * @module
  */
 import { type Target } from './action.ts';
-import { type Observation } from './observation.ts';
+import { type Observation, type ScreenElement } from './observation.ts';
 
 /** Where the element is, or why there is no one element that is meant. */
 export type Found =
@@ -46,6 +46,75 @@ export function findTarget({ elements }: Observation, target: Target): Found {
   const more = labels.length > NAMED ? `, and ${labels.length - NAMED} more` : '';
   const there = known === '' ? 'nothing on the screen has a label' : `there is ${known}${more}`;
   return { ok: false, error: `nothing is labelled ${JSON.stringify(label)} (${there})` };
+}
+
+/** The screen that an action was decided on, and the one that is there when its turn comes. */
+export interface Screens {
+  readonly shown: Observation;
+  readonly now: Observation;
+}
+
+/**
+ * Finds what an action means where another of the same turn has changed the screen before it. An index means the
+ * element that it had on the screen that was shown; a label may also mean what has come since.
+ */
+export function findMeant({ shown, now }: Screens, target: Target): Found {
+  const here = findTarget(now, target);
+  if (shown === now) return here;
+  const meant = findTarget(shown, target);
+  const before = meant.ok ? shown.elements[meant.index] : undefined;
+  if (before === undefined) {
+    const isNew = 'label' in target && !shown.elements.some(({ label }) => isCalled(label, target));
+    return isNew ? here : meant;
+  }
+  const after = here.ok ? now.elements[here.index] : undefined;
+  const isSame =
+    'label' in target ? isAlike(before, after) : isSameAs({ shown, now }, before, after);
+  if (isSame || ('label' in target && !here.ok)) return here;
+  const was = 'label' in target ? quoted(target.label) : `element ${target.index}`;
+  const is = after === undefined ? 'not there' : words(after);
+  return {
+    ok: false,
+    error: `${was} was ${words(before)} on the screen that this was decided on, and is ${is} by now`,
+  };
+}
+
+/** Of several that are called the same, the index says which; it does so as long as nothing has moved. */
+function isSameAs(
+  { shown, now }: Screens,
+  before: ScreenElement,
+  after: ScreenElement | undefined,
+): boolean {
+  const isIt = (one: ScreenElement | undefined): boolean =>
+    one?.label === before.label && isAlike(before, one);
+  if (!isIt(after)) return false;
+  const isOnly = [shown, now].every(({ elements }) => elements.filter(isIt).length === 1);
+  const { elements } = now;
+  const isUnmoved =
+    shown.text === now.text &&
+    shown.elements.length === elements.length &&
+    shown.elements.every(({ label, kind }, at) => {
+      const other = elements[at];
+      return other?.label === label && other.kind === kind;
+    });
+  return isOnly || isUnmoved;
+}
+
+function isAlike(before: ScreenElement, after: ScreenElement | undefined): boolean {
+  const isHidden = (one: ScreenElement): boolean => one.states?.includes('password') === true;
+  return after?.kind === before.kind && isHidden(after) === isHidden(before);
+}
+
+function isCalled(label: string, target: { readonly label: string }): boolean {
+  return plain(label) === plain(target.label);
+}
+
+function words({ kind, label }: ScreenElement): string {
+  return `${kind} ${quoted(label)}`;
+}
+
+function quoted(label: string): string {
+  return JSON.stringify(label);
 }
 
 /** Roles of what nobody acts on. */
