@@ -134,7 +134,7 @@ export class Stage {
     const after = isBlind || signal.aborted ? before : await this.#after(before, signal);
     if (done.ok) this.look = after;
     else this.stale ||= after.digest !== before.digest;
-    const outcome = this.secrets.hide(done.ok ? done.summary : done.error);
+    const outcome = this.secrets.hideShown(done.ok ? done.summary : done.error);
     const step = await this.#write(action, { outcome, ok: done.ok, look: shown });
     this.#watched(action, { step, before, after });
     if (done.ok) return { summary: outcome, look: after };
