@@ -134,7 +134,7 @@ export class Stage {
     const after = isBlind || signal.aborted ? before : await this.#after(before, signal);
     if (done.ok) this.look = after;
     else this.stale ||= after.digest !== before.digest;
-    const outcome = this.secrets.hideShown(done.ok ? done.summary : done.error);
+    const outcome = this.secrets.hideShown(wordsOf(done));
     const step = await this.#write(action, { outcome, ok: done.ok, look: shown });
     this.#watched(action, { step, before, after });
     if (done.ok) return { summary: outcome, look: after };
@@ -242,6 +242,10 @@ const STALE: Done = {
   ok: false,
   error: 'the screen has changed since it was looked at: look at it first',
 };
+
+function wordsOf(done: Done): string {
+  return done.ok ? done.summary : done.error;
+}
 
 function nothing(): void {}
 

@@ -58,25 +58,41 @@ export interface Screens {
  * Finds what an action means where another of the same turn has changed the screen before it. An index means the
  * element that it had on the screen that was shown; a label may also mean what has come since.
  */
-export function findMeant({ shown, now }: Screens, target: Target): Found {
+export function findMeant(screens: Screens, target: Target): Found {
+  const { shown, now } = screens;
+  if (shown === now) return findTarget(now, target);
+  return 'index' in target ? meantByIndex(screens, target) : meantByLabel(screens, target);
+}
+
+function meantByIndex(screens: Screens, target: { readonly index: number }): Found {
+  const { index } = target;
+  const [before, after] = [screens.shown.elements[index], screens.now.elements[index]];
+  if (before === undefined) return findTarget(screens.shown, target);
+  if (isSameAs(screens, before, after)) return { ok: true, index };
+  return { ok: false, error: became(`element ${index}`, before, after) };
+}
+
+function meantByLabel({ shown, now }: Screens, target: { readonly label: string }): Found {
   const here = findTarget(now, target);
-  if (shown === now) return here;
   const meant = findTarget(shown, target);
-  const before = meant.ok ? shown.elements[meant.index] : undefined;
-  if (before === undefined) {
-    const isNew = 'label' in target && !shown.elements.some(({ label }) => isCalled(label, target));
+  if (!meant.ok) {
+    const isNew = !shown.elements.some(({ label }) => plain(label) === plain(target.label));
     return isNew ? here : meant;
   }
-  const after = here.ok ? now.elements[here.index] : undefined;
-  const isSame =
-    'label' in target ? isAlike(before, after) : isSameAs({ shown, now }, before, after);
-  if (isSame || ('label' in target && !here.ok)) return here;
-  const was = 'label' in target ? quoted(target.label) : `element ${target.index}`;
+  const before = shown.elements[meant.index];
+  if (!here.ok || before === undefined) return here;
+  const after = now.elements[here.index];
+  if (isAlike(before, after)) return here;
+  return { ok: false, error: became(JSON.stringify(target.label), before, after) };
+}
+
+function became(name: string, before: ScreenElement, after: ScreenElement | undefined): string {
   const is = after === undefined ? 'not there' : words(after);
-  return {
-    ok: false,
-    error: `${was} was ${words(before)} on the screen that this was decided on, and is ${is} by now`,
-  };
+  return `${name} was ${words(before)} on the screen that this was decided on, and is ${is} by now`;
+}
+
+function words({ kind, label }: ScreenElement): string {
+  return `${kind} ${JSON.stringify(label)}`;
 }
 
 /** Of several that are called the same, the index says which; it does so as long as nothing has moved. */
@@ -101,20 +117,11 @@ function isSameAs(
 }
 
 function isAlike(before: ScreenElement, after: ScreenElement | undefined): boolean {
-  const isHidden = (one: ScreenElement): boolean => one.states?.includes('password') === true;
   return after?.kind === before.kind && isHidden(after) === isHidden(before);
 }
 
-function isCalled(label: string, target: { readonly label: string }): boolean {
-  return plain(label) === plain(target.label);
-}
-
-function words({ kind, label }: ScreenElement): string {
-  return `${kind} ${quoted(label)}`;
-}
-
-function quoted(label: string): string {
-  return JSON.stringify(label);
+function isHidden({ states }: ScreenElement): boolean {
+  return states?.includes('password') === true;
 }
 
 /** Roles of what nobody acts on. */

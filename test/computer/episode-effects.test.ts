@@ -80,39 +80,47 @@ test('after a failed action nothing is touched on a screen that has changed', as
   ]);
 });
 
-describe('the actions of one turn', () => {
-  const at = (index: number) => ({ name: 'click', arguments: { index } });
-  const into = (index: number) => ({ name: 'type', arguments: { index, text: 'x' } });
-  const field = (label: string) => ({ label, kind: 'textbox' });
-  const rows = (text: string, ...names: string[]) => ({
-    text,
-    elements: names.map((name) => button(name)),
+const at = (index: number) => ({ name: 'click', arguments: { index } });
+const into = (index: number) => ({ name: 'type', arguments: { index, text: 'x' } });
+const field = (label: string) => ({ label, kind: 'textbox' });
+const rows = (text: string, ...names: string[]) => ({
+  text,
+  elements: names.map((name) => button(name)),
+});
+
+/** What was done to which element, in scenes that follow one another; why the others were not done; the audit log. */
+async function doneTo(
+  calls: readonly object[],
+  ...scenes: readonly Parameters<typeof scriptedScreen>[0][string][]
+) {
+  const labels: string[] = [];
+  const named = scenes.map((scene, place): [string, typeof scene] => {
+    const next = place + 1 < scenes.length ? String(place + 1) : undefined;
+    const on: Reaction = (_action, element) => {
+      labels.push(element?.label ?? '');
+      return next;
+    };
+    return [String(place), { on, ...scene }];
   });
+  const turns = [calls, [{ name: 'done', arguments: { answer: 'x' } }]];
+  let turnsDone = 0;
+  const answer = () => ({ content: '', toolCalls: turns[turnsDone++] ?? [] }) as ModelReply;
+  const brain = Object.assign(answer, { id: 'test' });
+  const audit = newPath('audit.jsonl');
+  await perform({ brain, audit, screen: scriptedScreen(Object.fromEntries(named), '0') });
+  const log = entries(audit);
+  return { labels, log, failures: log.slice(0, -1).flatMap((e) => (e.ok ? [] : [e.outcome])) };
+}
 
-  /** What was done to which element, in scenes that follow one another; why the others were not done; the audit log. */
-  async function doneTo(
-    calls: readonly object[],
-    ...scenes: readonly Parameters<typeof scriptedScreen>[0][string][]
-  ) {
-    const labels: string[] = [];
-    const named = scenes.map((scene, place): [string, typeof scene] => {
-      const next = place + 1 < scenes.length ? String(place + 1) : undefined;
-      const on: Reaction = (_action, element) => {
-        labels.push(element?.label ?? '');
-        return next;
-      };
-      return [String(place), { on, ...scene }];
-    });
-    const turns = [calls, [{ name: 'done', arguments: { answer: 'x' } }]];
-    let turnsDone = 0;
-    const answer = () => ({ content: '', toolCalls: turns[turnsDone++] ?? [] }) as ModelReply;
-    const brain = Object.assign(answer, { id: 'test' });
-    const audit = newPath('audit.jsonl');
-    await perform({ brain, audit, screen: scriptedScreen(Object.fromEntries(named), '0') });
-    const log = entries(audit);
-    return { labels, log, failures: log.slice(0, -1).flatMap((e) => (e.ok ? [] : [e.outcome])) };
-  }
+const filled = (...values: string[]) => ({
+  text: '',
+  elements: ['Name', '', ''].map((label, place) => ({
+    ...field(label),
+    value: values[place] ?? '',
+  })),
+});
 
+describe('the actions of one turn', () => {
   const list = rows('', 'Delete a', 'Delete b', 'Delete c');
   const shorter = rows('', 'Delete b', 'Delete c');
 
@@ -174,13 +182,6 @@ describe('the actions of one turn', () => {
   });
 
   test('the fields of a form are filled, also those without a name', async () => {
-    const filled = (...values: string[]) => ({
-      text: '',
-      elements: ['Name', '', ''].map((label, place) => ({
-        ...field(label),
-        value: values[place] ?? '',
-      })),
-    });
     const { labels, failures } = await doneTo(
       [into(0), into(1), into(2)],
       filled(),
