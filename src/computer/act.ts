@@ -4,9 +4,8 @@
  * @module
  */
 import { type Action, type ScreenAction } from './action.ts';
-import { type Observation } from './observation.ts';
 import { type Secrets } from './secrets.ts';
-import { findTarget } from './target.ts';
+import { findMeant, type Screens } from './target.ts';
 
 /** An action that acts on the screen; `done` and `refuse` don't. */
 export type Deed = Exclude<Action, { kind: 'done' | 'refuse' }>;
@@ -19,23 +18,23 @@ export class ActionError extends Error {
 const SCROLL_BY = 400;
 
 /**
- * The action with its target found in `observation`, and its secret looked up.
+ * The action with its target found on the screen that is there now, and its secret looked up.
  *
  * @throws {ActionError} if the target isn't one element, or there is no such secret.
  */
-export function aimed(action: Deed, observation: Observation, secrets: Secrets): ScreenAction {
+export function aimed(action: Deed, screens: Screens, secrets: Secrets): ScreenAction {
   switch (action.kind) {
     case 'click':
     case 'double_click':
-      return { kind: action.kind, index: place(action, observation) };
+      return { kind: action.kind, ...place(action, screens) };
     case 'type': {
       const isSecret = 'secret' in action;
       const text = isSecret ? secretOf(action.secret, secrets) : action.text;
       const { submit = false } = action;
-      return { kind: 'type', index: place(action, observation), text, submit, isSecret };
+      return { kind: 'type', ...place(action, screens), text, submit, isSecret };
     }
     case 'select':
-      return { kind: 'select', index: place(action, observation), option: action.option };
+      return { kind: 'select', ...place(action, screens), option: action.option };
     case 'scroll':
       return { kind: 'scroll', direction: action.direction, by: action.by ?? SCROLL_BY };
     default:
@@ -43,9 +42,12 @@ export function aimed(action: Deed, observation: Observation, secrets: Secrets):
   }
 }
 
-function place({ target }: Extract<Deed, { target: unknown }>, observation: Observation): number {
-  const found = findTarget(observation, target);
-  if (found.ok) return found.index;
+function place(
+  { target }: Extract<Deed, { target: unknown }>,
+  screens: Screens,
+): { index: number; byLabel?: true } {
+  const found = findMeant(screens, target);
+  if (found.ok) return { index: found.index, ...('label' in target ? { byLabel: true } : {}) };
   throw new ActionError(found.error);
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** An element, by its label or by its place in the newest observation. */
+/** An element, by its label or by its place in the observation that is decided on. */
 export type Target = { readonly label: string } | { readonly index: number };
 
 /** What a brain decides. */
@@ -41,19 +41,29 @@ export type Action =
 
 export type Direction = 'up' | 'down' | 'left' | 'right';
 
+/** Where the element is. */
+interface Aim {
+  /** Its place in the newest observation. */
+  readonly index: number;
+  /**
+   * There where it was named by its label: once it is gone, or is another, what is called the same may stand in for it.
+   * One that was named by its place has no other name.
+   */
+  readonly byLabel?: true;
+}
+
 /** An action on a screen, its target found and its secret looked up. */
 export type ScreenAction =
-  | { readonly kind: 'click' | 'double_click'; readonly index: number }
-  | {
+  | ({ readonly kind: 'click' | 'double_click' } & Aim)
+  | ({
       readonly kind: 'type';
-      readonly index: number;
       readonly text: string;
       readonly submit: boolean;
       /** Whether the text is a secret, which no message may hold. */
       readonly isSecret: boolean;
-    }
+    } & Aim)
   | { readonly kind: 'press'; readonly key: string }
-  | { readonly kind: 'select'; readonly index: number; readonly option: string }
+  | ({ readonly kind: 'select'; readonly option: string } & Aim)
   | { readonly kind: 'scroll'; readonly direction: Direction; readonly by: number }
   | { readonly kind: 'wait'; readonly milliseconds: number }
   | { readonly kind: 'navigate'; readonly url: string };

@@ -54,13 +54,17 @@ export function episodeModel(brain: Brain, goal: string, stage: Stage): Model {
     const decide = async (request: ModelRequest): Promise<ModelReply> => {
       // A function sees nothing but what it is shown.
       if (stage.look === null || stage.stale) return lookReply(stage);
+      stage.decide();
       return masked(decided(await ask(brain, stage, goal, request)), stage);
     };
     return Object.assign(decide, { id: 'brain' });
   }
   const { id, price } = brain;
-  const answer = async (request: ModelRequest): Promise<ModelReply> =>
-    stage.look === null ? lookReply(stage) : masked(await brain(request), stage);
+  const answer = async (request: ModelRequest): Promise<ModelReply> => {
+    if (stage.look === null) return lookReply(stage);
+    stage.decide();
+    return masked(await brain(request), stage);
+  };
   return Object.assign(answer, {
     ...(id === undefined ? {} : { id }),
     ...(price === undefined ? {} : { price }),

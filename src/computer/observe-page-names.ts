@@ -24,6 +24,17 @@ export class PageNames {
     `alert button checkbox generic heading link menuitem menuitemcheckbox menuitemradio option
     radio status switch tab treeitem`.split(/\s+/u),
   );
+  /** Those of WAI-ARIA. A page may write anything else, which means nothing. */
+  readonly #roles: ReadonlySet<string> = new Set(
+    `alert alertdialog application article banner blockquote button caption cell checkbox code
+    columnheader combobox comment complementary contentinfo definition deletion dialog directory
+    document emphasis feed figure form generic grid gridcell group heading image img insertion link
+    list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox
+    menuitemradio meter navigation none note option paragraph presentation progressbar radio
+    radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton
+    status strong subscript suggestion superscript switch tab table tablist tabpanel term textbox
+    time timer toolbar tooltip tree treegrid treeitem`.split(/\s+/u),
+  );
   /** What is in these is no text that is read. */
   readonly opaque: ReadonlySet<string> = new Set(
     `audio canvas datalist head iframe input noscript object script select style template textarea
@@ -69,9 +80,10 @@ export class PageNames {
     this.#limits = limits;
   }
 
-  /** The role that is given, else that of the tag; '' if neither says anything. */
+  /** The first role that is given and known, else that of the tag; '' if neither says anything. */
   roleOf(element: Element): string {
-    const given = element.getAttribute('role')?.trim().toLowerCase().split(/\s+/u)[0] ?? '';
+    const roles = element.getAttribute('role')?.toLowerCase().split(/\s+/u) ?? [];
+    const given = roles.find((role) => this.#roles.has(role)) ?? '';
     if (given === 'image') return 'img';
     const isPlain = given === 'none' || given === 'presentation';
     if (given !== '' && !isPlain) return given;

@@ -38,6 +38,8 @@ interface Part {
 interface Entry {
   readonly item: Omit<PageItem, 'node'>;
   readonly node: Element;
+  /** Whether it is called what it was called. */
+  readonly isSame: () => boolean;
   readonly modal: Element | undefined;
 }
 
@@ -65,6 +67,7 @@ export class PageView {
   /** A {@link PageSight} as JSON, which travels several times as fast. */
   readonly sight: string;
   readonly nodes: readonly Element[];
+  readonly #checks: readonly (() => boolean)[];
   /** Regions that are read, not acted on. */
   readonly #read: ReadonlySet<string> = new Set(
     'alert alertdialog dialog heading img meter progressbar status'.split(' '),
@@ -88,11 +91,17 @@ export class PageView {
       (entry, place, all) => !this.#isEcho(entry, all[place + 1]),
     );
     this.nodes = entries.map(({ node }) => node);
+    this.#checks = entries.map(({ isSame }) => isSame);
     const items = entries.map(({ item }, node) => ({ ...item, node }));
     const sight: PageSight = { items, texts: this.#texts() };
     this.sight = JSON.stringify(sight);
     this.#entries = [];
     this.#parts = [];
+  }
+
+  /** Whether an element is in the page still, in the same role and by the same name: pages use nodes again for others. */
+  isSame(place: number): boolean {
+    return this.nodes[place]?.isConnected === true && this.#checks[place]?.() === true;
   }
 
   /** What lies over the middle of an element; '' if nothing does. */
@@ -258,7 +267,16 @@ export class PageView {
       states: this.#names.statesOf(element),
       isFrame: false,
     };
-    this.#entries.push({ item, node, modal });
+    const isPlain = !this.#names.interactive.has(role) && !this.#read.has(role);
+    const isSame = this.#sameness(element, isPlain ? 'generic' : role, label);
+    this.#entries.push({ item, node, isSame, modal });
+  }
+
+  /** @param named the role by which it was named. */
+  #sameness(element: Element, named: string, label: string): () => boolean {
+    const role = this.#names.roleOf(element);
+    return () =>
+      this.#names.roleOf(element) === role && this.#names.nameOf(element, named) === label;
   }
 
   /** The place of a frame is that of its document, inside border and padding. */
@@ -275,7 +293,8 @@ export class PageView {
       states: this.#names.statesOf(node),
       isFrame: true,
     };
-    this.#entries.push({ item, node, modal });
+    const isSame = this.#sameness(node, 'iframe', item.label);
+    this.#entries.push({ item, node, isSame, modal });
     this.#parts.push({ text: undefined, modal });
   }
 

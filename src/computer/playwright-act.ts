@@ -7,9 +7,11 @@
 import type { ElementHandle, Page } from 'playwright-core';
 import { type Clock } from '../run/clock.ts';
 import { type ScreenAction } from './action.ts';
+import { type ScreenElement } from './observation.ts';
 import { type PageOption } from './observe-page.ts';
 import { stopLoading } from './playwright-alive.ts';
 import { failureOf, navigationFailure } from './playwright-failure.ts';
+import { guarded, LostError, nodeAt, onceMore } from './playwright-hold.ts';
 import { type ScreenLimits } from './playwright-limits.ts';
 import { type Look, type Place } from './playwright-observe.ts';
 import { type Origins } from './playwright-origins.ts';
@@ -67,34 +69,45 @@ async function actOnElement(
   if (element === undefined || place === undefined) {
     return failed(`element ${action.index} is not on the screen`);
   }
-  const words = `${element.kind} ${JSON.stringify(element.label)}`;
-  const said = `element ${action.index} (${JSON.stringify(element.label)})`;
-  const node = await nodeAt(place);
-  if (node === null) return failed(`${said} is not on the screen any more`);
-  const target = { node, place, words, kind: element.kind, limits };
+  const aim = { element, action, limits };
   try {
-    const result = await perform(target, action);
-    return result.ok ? result : failed(`${said} ${result.error}`);
+    return await actAt(place, aim).catch((error: unknown) => {
+      if (!(error instanceof LostError) || action.byLabel !== true) throw error;
+      return onceMore(look, place, limits, (other) => actAt(other, aim));
+    });
   } catch (error) {
-    const cover = (): Promise<string> =>
-      place.view.evaluate((view, at) => view.coverOf(at), place.node);
-    return failed(`${said} ${await failureOf(error, limits.actionMs, cover)}`);
-  } finally {
-    await node.dispose().catch(() => undefined);
+    if (!(error instanceof LostError)) throw error;
+    return failed(`${nameOf(aim)} ${error.message}`);
   }
 }
 
-/** The element that was observed, if it is still in the page. */
-async function nodeAt({ view, node }: Place): Promise<ElementHandle<Element> | null> {
+/** What is to be done, and to what, as the brain was shown it. */
+interface Aim {
+  readonly element: ScreenElement;
+  readonly action: ElementAction;
+  readonly limits: ScreenLimits;
+}
+
+function nameOf({ element, action }: Aim): string {
+  return `element ${action.index} (${JSON.stringify(element.label)})`;
+}
+
+/** @throws {LostError} if it isn't there as what it was, and nothing was touched. */
+async function actAt(place: Place, aim: Aim): Promise<ActResult> {
+  const { element, action, limits } = aim;
+  const node = await nodeAt(place);
+  const words = `${element.kind} ${JSON.stringify(element.label)}`;
+  const target = { node, place, words, kind: element.kind, limits };
   try {
-    const handle = await view.evaluateHandle(({ nodes }, at) => {
-      const found = nodes[at];
-      return found?.isConnected === true ? found : null;
-    }, node);
-    return handle.asElement();
-  } catch {
-    // Its document is gone.
-    return null;
+    const result = await perform(target, action);
+    return result.ok ? result : failed(`${nameOf(aim)} ${result.error}`);
+  } catch (error) {
+    if (error instanceof LostError) throw error;
+    const cover = (): Promise<string> =>
+      place.view.evaluate((view, at) => view.coverOf(at), place.node);
+    return failed(`${nameOf(aim)} ${await failureOf(error, limits.actionMs, cover)}`);
+  } finally {
+    await node.dispose().catch(() => undefined);
   }
 }
 
@@ -116,10 +129,10 @@ async function click(target: Target, kind: 'click' | 'double_click'): Promise<Ac
   if (target.kind === 'option' && (await isListed(target))) return chooseItself(target);
   await node.evaluate(stillness, target.limits.actionMs * STILL_SHARE).catch(() => undefined);
   if (kind === 'click') {
-    await node.click(within(target));
+    await guarded(target.place, () => node.click(within(target)));
     return did(`clicked ${words}`);
   }
-  await node.dblclick(within(target));
+  await guarded(target.place, () => node.dblclick(within(target)));
   return did(`double-clicked ${words}`);
 }
 
@@ -160,7 +173,7 @@ async function type(
       view.markSecret(at);
     }, place.node);
   }
-  await fill(target, text);
+  await guarded(place, () => fill(target, text));
   if (submit) await node.press('Enter', within(target));
   const what = isSecret ? 'typed a secret into' : 'typed into';
   return did(`${what} ${words}${submit ? ', then pressed Enter' : ''}`);

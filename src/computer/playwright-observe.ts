@@ -10,15 +10,19 @@ import { viewSource, type PageItem, type PageView } from './observe-page.ts';
 import { readSight } from './page-sight.ts';
 import { type ScreenLimits } from './playwright-limits.ts';
 
-/** Where an element is kept: the look at its document, and its place there. */
+/** Where an element is kept: the look at its document, and its place there; and what the page calls it. */
 export interface Place {
   readonly view: JSHandle<PageView>;
   readonly node: number;
+  readonly label: string;
+  readonly kind: string;
 }
 
 /** What was seen, and what it takes to act on it. */
 export interface Look {
   readonly page: Page;
+  /** Where the page was. */
+  readonly address: string;
   readonly observation: Observation;
   /** One for each element. */
   readonly places: readonly Place[];
@@ -65,6 +69,7 @@ export async function lookAt(page: Page, limits: ScreenLimits): Promise<Look> {
   };
   return {
     page,
+    address: page.url(),
     observation,
     places: sight.places,
     async dispose() {
@@ -97,7 +102,8 @@ async function seeFrame(frame: Frame, position: Position, given: Given): Promise
     if (child === undefined) {
       // That a frame is there is said even where it can't be looked at.
       sight.elements.push(element(item, position));
-      sight.places.push({ view, node: item.node });
+      const { node, label, kind } = item;
+      sight.places.push({ view, node, label, kind });
     } else {
       for (const each of child.elements) sight.elements.push(each);
       for (const each of child.places) sight.places.push(each);

@@ -5,6 +5,7 @@
  */
 import { KnownTexts, spellingsOf } from '../run/known-texts.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '../transcript/index.ts';
+import { hideCut } from './cut-secrets.ts';
 import { type Observation } from './observation.ts';
 
 const HIDDEN = '[secret]';
@@ -80,16 +81,24 @@ export class Secrets {
       ...observation,
       elements: elements.map(({ value, ...element }) => ({
         ...element,
-        label: this.hide(element.label),
+        label: this.hideShown(element.label),
+        // A page may give a role of its own making.
+        kind: this.hideShown(element.kind),
         // However short it is, and whoever typed it.
         ...(value === undefined || whole.has(value) || this.isField(element)
           ? {}
-          : { value: this.hide(value) }),
+          : { value: this.hideShown(value) }),
       })),
-      text: this.hide(text),
-      ...(url === undefined ? {} : { url: this.hide(url) }),
-      ...(title === undefined ? {} : { title: this.hide(title) }),
+      text: this.hideShown(text),
+      ...(url === undefined ? {} : { url: this.hideShown(url) }),
+      ...(title === undefined ? {} : { title: this.hideShown(title) }),
     };
+  }
+
+  /** A text of a screen without the secrets, and without what a cut has left of one. */
+  hideShown(text: string): string {
+    const long = [...this.#texts.values()].filter(({ length }) => length >= SHORTEST);
+    return hideCut(this.hide(text), long, HIDDEN);
   }
 
   #update(): void {

@@ -67,6 +67,8 @@ export class Stage {
   readonly secrets: Secrets;
   readonly #options: StageOptions;
   readonly #watch: Watch;
+  /** The look that what comes now was decided on. */
+  #shown: Look | null = null;
   #pending: Promise<void> = Promise.resolve();
   #isOver = false;
 
@@ -90,11 +92,17 @@ export class Stage {
     return this.look;
   }
 
+  /** The brain is asked: all that it decides in this turn, it decides on what it has been shown by now. */
+  decide(): void {
+    this.#shown = this.look;
+  }
+
   /**
    * Acts, and looks again.
    *
    * @throws {ActionError} if it failed. If the screen has changed since the brain was shown it, nothing on it is
-   * touched any more before the next look: an index, or a label, may mean something else by now.
+   * touched any more before the next look: an index, or a label, may mean something else by now. What actions of the
+   * same turn have changed is told with them; of the actions after them, those go on whose element is the same still.
    */
   act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look }> {
     const acting = this.#act(action, signal);
@@ -105,7 +113,11 @@ export class Stage {
   /** Records what acts on no screen: that the brain is done, or refuses. */
   async say(action: Extract<Action, { kind: 'done' | 'refuse' }>): Promise<void> {
     const outcome = action.kind === 'done' ? 'claimed' : 'refused';
-    await this.#write(action, { outcome, ok: action.kind === 'done', look: this.look });
+    await this.#write(action, {
+      outcome,
+      ok: action.kind === 'done',
+      look: this.#shown ?? this.look,
+    });
   }
 
   /** Waits until what was done is recorded, also what was given up. Nothing is recorded after it. */
@@ -116,22 +128,28 @@ export class Stage {
 
   async #act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look }> {
     const before = this.look ?? (await this.observe(signal));
+    const shown = this.#shown ?? before;
     const isBlind = this.stale && 'target' in action;
-    const done = isBlind ? STALE : await this.#attempt(action, before, signal);
+    const done = isBlind ? STALE : await this.#attempt(action, { shown, now: before }, signal);
     const after = isBlind || signal.aborted ? before : await this.#after(before, signal);
     if (done.ok) this.look = after;
     else this.stale ||= after.digest !== before.digest;
-    const outcome = this.secrets.hide(done.ok ? done.summary : done.error);
-    const step = await this.#write(action, { outcome, ok: done.ok, look: before });
+    const outcome = this.secrets.hideShown(wordsOf(done));
+    const step = await this.#write(action, { outcome, ok: done.ok, look: shown });
     this.#watched(action, { step, before, after });
     if (done.ok) return { summary: outcome, look: after };
     const hint = this.stale && !isBlind ? '. The screen has changed meanwhile: look at it' : '';
     throw new ActionError(`${outcome}${hint}`);
   }
 
-  async #attempt(action: Deed, { all }: Look, signal: AbortSignal): Promise<Done> {
+  async #attempt(
+    action: Deed,
+    { shown, now }: { shown: Look; now: Look },
+    signal: AbortSignal,
+  ): Promise<Done> {
     try {
-      return await this.#timed(action, aimed(action, all, this.secrets), signal);
+      const aim = aimed(action, { shown: shown.all, now: now.all }, this.secrets);
+      return await this.#timed(action, aim, signal);
     } catch (error) {
       if (error instanceof ActionError) return { ok: false, error: error.message };
       if (error instanceof ScreenGoneError) return { ok: false, error: this.#gone(error) };
@@ -224,6 +242,10 @@ const STALE: Done = {
   ok: false,
   error: 'the screen has changed since it was looked at: look at it first',
 };
+
+function wordsOf(done: Done): string {
+  return done.ok ? done.summary : done.error;
+}
 
 function nothing(): void {}
 

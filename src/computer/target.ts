@@ -4,7 +4,7 @@
  * @module
  */
 import { type Target } from './action.ts';
-import { type Observation } from './observation.ts';
+import { type Observation, type ScreenElement } from './observation.ts';
 
 /** Where the element is, or why there is no one element that is meant. */
 export type Found =
@@ -46,6 +46,82 @@ export function findTarget({ elements }: Observation, target: Target): Found {
   const more = labels.length > NAMED ? `, and ${labels.length - NAMED} more` : '';
   const there = known === '' ? 'nothing on the screen has a label' : `there is ${known}${more}`;
   return { ok: false, error: `nothing is labelled ${JSON.stringify(label)} (${there})` };
+}
+
+/** The screen that an action was decided on, and the one that is there when its turn comes. */
+export interface Screens {
+  readonly shown: Observation;
+  readonly now: Observation;
+}
+
+/**
+ * Finds what an action means where another of the same turn has changed the screen before it. An index means the
+ * element that it had on the screen that was shown; a label may also mean what has come since.
+ */
+export function findMeant(screens: Screens, target: Target): Found {
+  const { shown, now } = screens;
+  if (shown === now) return findTarget(now, target);
+  return 'index' in target ? meantByIndex(screens, target) : meantByLabel(screens, target);
+}
+
+function meantByIndex(screens: Screens, target: { readonly index: number }): Found {
+  const { index } = target;
+  const [before, after] = [screens.shown.elements[index], screens.now.elements[index]];
+  if (before === undefined) return findTarget(screens.shown, target);
+  if (isSameAs(screens, before, after)) return { ok: true, index };
+  return { ok: false, error: became(`element ${index}`, before, after) };
+}
+
+function meantByLabel({ shown, now }: Screens, target: { readonly label: string }): Found {
+  const here = findTarget(now, target);
+  const meant = findTarget(shown, target);
+  if (!meant.ok) {
+    const isNew = !shown.elements.some(({ label }) => plain(label) === plain(target.label));
+    return isNew ? here : meant;
+  }
+  const before = shown.elements[meant.index];
+  if (!here.ok || before === undefined) return here;
+  const after = now.elements[here.index];
+  if (isAlike(before, after)) return here;
+  return { ok: false, error: became(JSON.stringify(target.label), before, after) };
+}
+
+function became(name: string, before: ScreenElement, after: ScreenElement | undefined): string {
+  const is = after === undefined ? 'not there' : words(after);
+  return `${name} was ${words(before)} on the screen that this was decided on, and is ${is} by now`;
+}
+
+function words({ kind, label }: ScreenElement): string {
+  return `${kind} ${JSON.stringify(label)}`;
+}
+
+/** Of several that are called the same, the index says which; it does so as long as nothing has moved. */
+function isSameAs(
+  { shown, now }: Screens,
+  before: ScreenElement,
+  after: ScreenElement | undefined,
+): boolean {
+  const isIt = (one: ScreenElement | undefined): boolean =>
+    one?.label === before.label && isAlike(before, one);
+  if (!isIt(after)) return false;
+  const isOnly = [shown, now].every(({ elements }) => elements.filter(isIt).length === 1);
+  const { elements } = now;
+  const isUnmoved =
+    shown.text === now.text &&
+    shown.elements.length === elements.length &&
+    shown.elements.every(({ label, kind }, at) => {
+      const other = elements[at];
+      return other?.label === label && other.kind === kind;
+    });
+  return isOnly || isUnmoved;
+}
+
+function isAlike(before: ScreenElement, after: ScreenElement | undefined): boolean {
+  return after?.kind === before.kind && isHidden(after) === isHidden(before);
+}
+
+function isHidden({ states }: ScreenElement): boolean {
+  return states?.includes('password') === true;
 }
 
 /** Roles of what nobody acts on. */

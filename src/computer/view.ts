@@ -19,10 +19,24 @@ export function viewOf(observation: Observation): Observation {
   const points = text.length <= MAX_TEXT ? text : Array.from(text).slice(0, MAX_TEXT).join('');
   const shown = points.length < text.length ? `${points}…` : text;
   if (elements.length <= MAX_ELEMENTS) return { ...observation, text: shown };
-  const inWindow = elements.findIndex(({ y, height }) => y + height > 0);
-  const offset = Math.max(0, Math.min(inWindow, elements.length - MAX_ELEMENTS));
+  const offset = Math.min(windowStart(elements), elements.length - MAX_ELEMENTS);
   const part = elements.slice(offset, offset + MAX_ELEMENTS);
   return { ...observation, elements: part, text: shown, ...(offset === 0 ? {} : { offset }) };
+}
+
+/**
+ * Where the window begins in a long list: the place with the fewest elements on the wrong side of it. A header that
+ * stays in the window comes first in the list, a menu that is pushed out of it may come last.
+ */
+function windowStart(elements: readonly ScreenElement[]): number {
+  let start = 0;
+  // Elements before a place that are in the window or below, less those that are above.
+  let [wrong, fewest] = [0, 0];
+  for (const [at, { y, height }] of elements.entries()) {
+    wrong += y + height > 0 ? 1 : -1;
+    if (wrong < fewest) [fewest, start] = [wrong, at + 1];
+  }
+  return start;
 }
 
 /** A view as a tool's value, where each element says its index. @param of how many elements there are in all. */

@@ -144,7 +144,8 @@ describe('targets', () => {
 
   test('a secret is looked up only when it is typed', () => {
     const secrets = new Secrets({ pin: '1234' });
-    expect(aimed({ kind: 'type', target: { index: 0 }, secret: 'pin' }, seen, secrets)).toEqual({
+    const screens = { shown: seen, now: seen };
+    expect(aimed({ kind: 'type', target: { index: 0 }, secret: 'pin' }, screens, secrets)).toEqual({
       kind: 'type',
       index: 0,
       text: '1234',
@@ -152,7 +153,7 @@ describe('targets', () => {
       isSecret: true,
     });
     expect(() =>
-      aimed({ kind: 'type', target: { index: 0 }, secret: 'pan' }, seen, secrets),
+      aimed({ kind: 'type', target: { index: 0 }, secret: 'pan' }, screens, secrets),
     ).toThrow("there is no secret 'pan' (there is 'pin')");
   });
 });

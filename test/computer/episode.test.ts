@@ -335,6 +335,40 @@ test('of thousands of elements all can be acted on', async () => {
   expect(result.result).toBe('verified');
 });
 
+const rowsFrom = (top: number) =>
+  Array.from({ length: 1500 }, (_, n) => ({
+    label: `Row ${n}`,
+    kind: 'button',
+    y: top + n * 20,
+  }));
+
+const endsOf = (elements: readonly { label: string }[]): (string | undefined)[] => [
+  elements[0]?.label,
+  elements.at(-1)?.label,
+];
+
+describe('of thousands of elements those from the top of the window on are shown', () => {
+  const header = { label: 'Home', kind: 'link', y: 0 };
+  const skip = { label: 'Skip', kind: 'link', y: -500 };
+  const footer = { label: 'Imprint', kind: 'link', y: 700 };
+  test.each([
+    ['at the top', [header, ...rowsFrom(0)], ['Home', 'Row 498']],
+    ['below a header that stays', [header, ...rowsFrom(-12_000)], ['Row 600', 'Row 1099']],
+    ['with a menu that is pushed out', [...rowsFrom(0), skip], ['Row 0', 'Row 499']],
+    ['with both', [header, ...rowsFrom(-12_000), footer, skip], ['Row 600', 'Row 1099']],
+    ['at the end', [header, ...rowsFrom(-29_000), footer], ['Row 1001', 'Imprint']],
+    ['below all of it', [...rowsFrom(-40_000)], ['Row 1000', 'Row 1499']],
+  ])('%s', async (_name, elements, ends) => {
+    const shown: (string | undefined)[][] = [];
+    const brain: BrainFunction = (observation) => {
+      shown.push(endsOf(observation.elements));
+      return DONE;
+    };
+    await perform({ screen: scriptedScreen({ page: { elements, text: 'milk' } }), brain });
+    expect(shown).toEqual([ends]);
+  });
+});
+
 describe('the options', () => {
   const good = { goal: 'g', screen: todo(), brain: doing(DONE) };
   test.each<[object, string]>([

@@ -63,3 +63,28 @@ test('in any mix of spellings, and the rest of the page is shown', () => {
     { numRuns: 2000 },
   );
 });
+
+test.each<[string, string, string]>([
+  ['a label', 'AAAhunter2-ze…', 'AAA[secret]…'],
+  ['two letters', 'AAAhu…', 'AAA[secret]…'],
+  [
+    'a notice',
+    '[dialog alert] "AAA hunter…" (accepted)',
+    '[dialog alert] "AAA [secret]…" (accepted)',
+  ],
+  ['an address', 'http://x/?p=a%20b%2…', 'http://x/?p=[secret]…'],
+  ['an address, in lower case', 'http://x/?p=%c3%b6ff…', 'http://x/?p=[secret]…'],
+  ['one after another', 'hunt… and hunter2-z…', '[secret]… and [secret]…'],
+  ['one that is whole', 'hunter2-zebra…', '[secret]…'],
+  ['one letter', 'such…', 'such…'],
+  ['none', 'the hunt, and more…', 'the hunt, and more…'],
+])('what a cut has left of it: %s', (_, text, shown) => {
+  const secrets = new Secrets({ pin: 'hunter2-zebra', spaced: 'a b&c', offen: 'öffnen' });
+  const { elements, ...rest } = secrets.hideOn({
+    elements: [{ label: text, kind: text, value: text, x: 0, y: 0, width: 1, height: 1 }],
+    text,
+    title: text,
+  });
+  expect(elements[0]).toMatchObject({ label: shown, kind: shown, value: shown });
+  expect(rest).toEqual({ text: shown, title: shown });
+});

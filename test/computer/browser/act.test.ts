@@ -335,6 +335,22 @@ describeInBrowser('act', (world) => {
     expect(await screen.page.title()).toBe(`Hello ${secret}`);
   });
 
+  test('secrets: not where the page cuts them, and not as a role', async () => {
+    const { see, type, click, screen } = await world.open('password.html');
+    await screen.page.setContent(`
+      <label>Password <input type="password" id="p"></label>
+      <button onclick="alert('A'.repeat(190) + p.value)">Tell</button>
+      <button onclick="this.textContent = 'B'.repeat(190) + p.value">Name</button>
+      <button onclick="this.setAttribute('role', p.value)">Role</button>`);
+    await see();
+    await type('Password', 'hunter2-Zebra', { isSecret: true });
+    for (const label of ['Tell', 'Name', 'Role']) await click(label);
+    const { text, elements } = await see();
+    expect(text).toMatch(/^\[dialog alert\] "A{190}\[secret\]…" \(accepted\)/);
+    expect(elements[2]?.label).toMatch(/^B{190}\[secret\]…$/);
+    expect(elements[3]).toMatchObject({ label: 'Role', kind: 'button' });
+  });
+
   test('a page whose script hangs is a screen that is gone', async () => {
     const { screen, see } = await world.open('twins.html', {
       limits: { navigateMs: 100, answerMs: 300 },
