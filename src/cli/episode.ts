@@ -162,7 +162,7 @@ async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatu
       }),
     });
     if (flags.json === true) out.line(harmlessJson(JSON.stringify(result)));
-    err.line(report({ ...result.outcome, answer: result.claim }, true, err.style));
+    err.line(report(outcomeOf(result), true, err.style));
     for (const row of rows(result)) err.line(row);
     if (result.audit !== undefined) await keeping.audit(result.audit.location);
     keeping.report();
@@ -170,6 +170,11 @@ async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatu
   } finally {
     await screen.close();
   }
+}
+
+/** The outcome of the run, as the episode sees it. */
+function outcomeOf({ outcome, claim, check }: Episode): Episode['outcome'] {
+  return { ...outcome, answer: claim, check };
 }
 
 const NO_TOOLS = { tools: [], with: [], root: '.' };

@@ -9,6 +9,7 @@ import { basename, dirname } from 'node:path';
 import { type CheckResult } from '../run/outcome.ts';
 import { describeError } from '../run/result.ts';
 import { type EpisodeOptions } from './episode-options.ts';
+import { type KeptAudit } from './kept-audit.ts';
 import { type Secrets } from './secrets.ts';
 
 /** The check of one episode, and the picture of its last screen. */
@@ -18,10 +19,15 @@ export class Success {
   #picture: Picture | undefined;
   readonly #options: EpisodeOptions;
   readonly #secrets: Secrets;
+  readonly #kept: KeptAudit;
 
-  constructor(options: EpisodeOptions, secrets: Secrets) {
+  constructor(
+    options: EpisodeOptions,
+    { secrets, kept }: { readonly secrets: Secrets; readonly kept: KeptAudit },
+  ) {
     this.#options = options;
     this.#secrets = secrets;
+    this.#kept = kept;
   }
 
   /** Checks a fresh observation. It never rejects: what can't be checked isn't verified, and it says why. */
@@ -29,7 +35,10 @@ export class Success {
     const { screen, check } = this.#options;
     const { ok, detail = '' } = await judged(async () => {
       if (check === undefined) return { ok: false, detail: 'not verified: there is no check' };
-      return readCheck(await check(await screen.observe({ signal }), screen));
+      const found = readCheck(await check(await screen.observe({ signal }), screen));
+      // What the audit log can't hold must not be in the transcript as verified.
+      const problem = found.ok ? await this.#kept.look() : null;
+      return problem === null ? found : { ok: false, detail: `not verified: ${problem}` };
     });
     const said = this.#secrets.hide(detail);
     const picture = await this.#taken();
