@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Outcome } from '../run/outcome.ts';
+import { type Outcome, type StopReason } from '../run/outcome.ts';
 import { type Action } from './action.ts';
 import { type Episode } from './episode-options.ts';
 import { type Stage } from './stage.ts';
@@ -22,6 +22,20 @@ export function endingOf(outcome: Outcome, { history, secrets }: Stage, isCut: b
     last?.kind === 'done' ? last.answer : last?.kind === 'refuse' ? last.reason : outcome.answer;
   const result = resultOf(outcome, last?.kind, isCut);
   return { result, claim: secrets.hide(claim), check: outcome.check, steps: history.length };
+}
+
+/**
+ * Why the check of an episode isn't asked; null where the claim stands. Who doesn't say that it is done has reached nothing,
+ * whatever the screen shows.
+ *
+ * @param last what the brain did last.
+ */
+export function unclaimed(reason: StopReason, last: Action['kind'] | undefined): string | null {
+  if (reason === 'sentinel' && last === 'done') return null;
+  if (reason === 'refused' || last === 'refuse') return 'not verified: it was refused';
+  if (reason.endsWith('_budget'))
+    return 'not verified: the budget ended before anybody said that the goal is reached';
+  return 'not verified: nobody said that the goal is reached';
 }
 
 /** What it came to where its audit log was lost: what no log holds is not verified, whatever was found before. */

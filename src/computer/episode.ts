@@ -13,7 +13,7 @@ import { attentive } from './attentive.ts';
 import { openAudit, type AuditLog } from './audit-log.ts';
 import { episodeModel, isModel } from './brain.ts';
 import { checkEpisodeOptions } from './check-options.ts';
-import { endingOf, unaudited } from './ending.ts';
+import { endingOf, unaudited, unclaimed } from './ending.ts';
 import { type Episode, type EpisodeEvent, type EpisodeOptions } from './episode-options.ts';
 import { KeptAudit } from './kept-audit.ts';
 import { Secrets } from './secrets.ts';
@@ -79,7 +79,10 @@ async function perform(options: EpisodeOptions, audit: AuditLog | undefined): Pr
     model,
     tools: screenTools(stage, ACTION_TIMEOUT_MS),
     signal,
-    check: (request) => success.check(request.signal),
+    check: (request) => {
+      const last = stage.history.at(-1)?.action.kind;
+      return success.check(request.signal, unclaimed(request.reason, last));
+    },
     on: tell,
   });
   await stage.settle();

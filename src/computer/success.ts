@@ -30,10 +30,15 @@ export class Success {
     this.#kept = kept;
   }
 
-  /** Checks a fresh observation. It never rejects: what can't be checked isn't verified, and it says why. */
-  async check(signal: AbortSignal): Promise<CheckResult> {
+  /**
+   * Checks a fresh observation. It never rejects: what can't be checked isn't verified, and it says why.
+   *
+   * @param why why there is nothing to check; null if there is.
+   */
+  async check(signal: AbortSignal, why: string | null): Promise<CheckResult> {
     const { screen, check } = this.#options;
     const { ok, detail = '' } = await judged(async () => {
+      if (why !== null) return { ok: false, detail: why };
       if (check === undefined) return { ok: false, detail: 'not verified: there is no check' };
       const found = readCheck(await check(await screen.observe({ signal }), screen));
       // What the audit log can't hold must not be in the transcript as verified.

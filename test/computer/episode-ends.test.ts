@@ -4,8 +4,9 @@
  * @module
  */
 import { renameSync, rmSync, truncateSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
-import { openAudit } from '../../src/computer/index.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { openAudit, type EpisodeOptions } from '../../src/computer/index.ts';
+import { type Model, type ModelReply } from '../../src/run/model.ts';
 import { scratch } from '../store/helpers.ts';
 import { DONE, doing, perform, SAVE, TYPE } from './episode-support.ts';
 
@@ -40,5 +41,48 @@ describe('an audit log that is lost at the very end is a result, and nothing is 
     await audit.release();
     const detail = "the audit log can't be written: Error: the disk is full";
     expect(result).toMatchObject({ result: 'error', success: false, check: { ok: false, detail } });
+  });
+});
+
+describe('without a claim nothing is verified, printed or recorded as if it were', () => {
+  const calls = (...names: string[]): Model =>
+    Object.assign(
+      (): ModelReply => {
+        const name = names.shift();
+        const args = name === 'refuse' ? { reason: 'no' } : { milliseconds: 0 };
+        return { content: 'Hm.', toolCalls: name === undefined ? [] : [{ name, arguments: args }] };
+      },
+      { id: 'test' },
+    );
+  const silent: Model = Object.assign(
+    () => {
+      throw new Error('no answer');
+    },
+    { id: 'test' },
+  );
+
+  test.each<[string, Partial<EpisodeOptions> & Pick<EpisodeOptions, 'brain'>, string, RegExp]>([
+    ['refused', { brain: calls('refuse') }, 'refused', /^not verified: it was refused$/],
+    ['only talked', { brain: calls() }, 'failed', /^not verified: nobody said/],
+    [
+      'out of steps',
+      { brain: calls('wait', 'wait'), budget: { steps: 2 } },
+      'out_of_budget',
+      /^not verified: the budget ended before anybody said/,
+    ],
+    ['a model that fails', { brain: silent }, 'error', /^not verified: nobody said/],
+  ])('%s', async (_name, options, expected, detail) => {
+    const asked = vi.fn<() => boolean>(() => true);
+    const { result, payloads } = await perform({ ...options, check: asked });
+    const check = { ok: false, detail: expect.stringMatching(detail) };
+    expect(result).toMatchObject({ result: expected, success: false, check });
+    expect(result.outcome.verified).toBe(false);
+    expect(payloads.at(-1)?.payload).toMatchObject({ check });
+    expect(asked).not.toHaveBeenCalled();
+  });
+
+  test('the picture of the last screen is in the record all the same', async () => {
+    const { result } = await perform({ brain: calls('refuse'), screenshot: newPath('last.png') });
+    expect(result.check?.detail).toMatch(/^not verified: it was refused; last screen SHA-256 /);
   });
 });
