@@ -251,12 +251,12 @@ function requireApart(paths: readonly string[]): void {
 function checkOf({ check, checkText }: Flags): ScreenCheck | undefined {
   if (check === undefined && checkText === undefined) return undefined;
   const command = check === undefined ? undefined : commandCheck(check, '.');
-  return async ({ text }) => {
+  return async ({ text }, _screen, { signal }) => {
     if (checkText !== undefined && !text.includes(checkText))
       return { ok: false, detail: `the page does not show ${JSON.stringify(checkText)}` };
     const shown = checkText === undefined ? '' : `the page shows ${JSON.stringify(checkText)}`;
     if (command === undefined) return { ok: true, detail: shown };
-    return command({ answer: '', reason: 'sentinel', signal: new AbortController().signal });
+    return command({ answer: '', reason: 'sentinel', signal });
   };
 }
 

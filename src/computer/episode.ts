@@ -72,24 +72,22 @@ async function perform(options: EpisodeOptions, audit: AuditLog | undefined): Pr
     },
   });
   const model = attentive(episodeModel(brain, goal, stage), { options, onAlert });
-  const success = new Success(options, { secrets: stage.secrets, kept });
   const signal = AbortSignal.any([controller.signal, options.signal ?? controller.signal]);
+  const success = new Success(options, { secrets: stage.secrets, kept, signal });
   const outcome = await run({
     ...runOptions(options),
     model,
     tools: screenTools(stage, ACTION_TIMEOUT_MS),
     signal,
-    check: (request) => {
-      const last = stage.history.at(-1)?.action.kind;
-      return success.check(request.signal, unclaimed(request.reason, last));
-    },
+    check: ({ signal: until, reason }) =>
+      success.check(until, unclaimed(reason, stage.history.at(-1)?.action.kind)),
     on: tell,
   });
   await stage.settle();
   const ending = endingOf(outcome, stage, signal.aborted && success.verdict === null);
   const picture = await success.picture();
-  const { result: reason } = ending;
-  await kept.close({ goal, success: reason === 'verified', reason });
+  const { result } = ending;
+  await kept.close({ goal, success: result === 'verified', reason: result });
   const ended = kept.problem === null ? ending : unaudited(ending, kept.problem);
   return {
     ...ended,

@@ -3,14 +3,38 @@
  *
  * @module
  */
-import { renameSync, rmSync, truncateSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
-import { openAudit, type EpisodeOptions } from '../../src/computer/index.ts';
+import { type Action } from '../../src/computer/action.ts';
+import { openAudit, type EpisodeOptions, type Screen } from '../../src/computer/index.ts';
 import { type Model, type ModelReply } from '../../src/run/model.ts';
+import { fakeClock } from '../../src/testing/clock.ts';
+import { never } from '../run/support.ts';
 import { scratch } from '../store/helpers.ts';
-import { DONE, doing, perform, SAVE, TYPE } from './episode-support.ts';
+import { DONE, doing, perform, SAVE, stuck, TYPE } from './episode-support.ts';
 
 const newPath = scratch();
+
+const calls = (...names: string[]): Model =>
+  Object.assign(
+    (): ModelReply => {
+      const name = names.shift();
+      const args = name === 'refuse' ? { reason: 'no' } : { milliseconds: 0 };
+      return { content: 'Hm.', toolCalls: name === undefined ? [] : [{ name, arguments: args }] };
+    },
+    { id: 'test' },
+  );
+
+/** A screen that shows itself so often, and then hangs. */
+function hanging(looks: number): Screen {
+  const screen = stuck();
+  let seen = 0;
+  const observe: Screen['observe'] = (options) => {
+    seen += 1;
+    return seen > looks ? never() : screen.observe(options);
+  };
+  return { observe, act: (action, options) => screen.act(action, options) };
+}
 
 describe('an audit log that is lost at the very end is a result, and nothing is verified', () => {
   test.each<[string, (path: string) => void]>([
@@ -45,15 +69,6 @@ describe('an audit log that is lost at the very end is a result, and nothing is 
 });
 
 describe('without a claim nothing is verified, printed or recorded as if it were', () => {
-  const calls = (...names: string[]): Model =>
-    Object.assign(
-      (): ModelReply => {
-        const name = names.shift();
-        const args = name === 'refuse' ? { reason: 'no' } : { milliseconds: 0 };
-        return { content: 'Hm.', toolCalls: name === undefined ? [] : [{ name, arguments: args }] };
-      },
-      { id: 'test' },
-    );
   const silent: Model = Object.assign(
     () => {
       throw new Error('no answer');
@@ -84,5 +99,87 @@ describe('without a claim nothing is verified, printed or recorded as if it were
   test('the picture of the last screen is in the record all the same', async () => {
     const { result } = await perform({ brain: calls('refuse'), screenshot: newPath('last.png') });
     expect(result.check?.detail).toMatch(/^not verified: it was refused; last screen SHA-256 /);
+  });
+});
+
+describe('whatever never answers, an episode ends', () => {
+  const go: Action = { kind: 'click', target: { label: 'Go' } };
+
+  test.each([
+    ['the first look', 0, 0],
+    ['a look after an action', 1, 1],
+  ])('%s: at an abort, and what was done is in the log', async (_name, looks, steps) => {
+    const controller = new AbortController();
+    const audit = newPath('audit.jsonl');
+    const screen = hanging(looks);
+    const observe = vi.spyOn(screen, 'observe');
+    const playing = perform({ screen, audit, brain: doing(go), signal: controller.signal });
+    await vi.waitFor(() => expect(observe).toHaveBeenCalledTimes(looks + 1));
+    controller.abort();
+    const { result } = await playing;
+    expect(result).toMatchObject({ result: 'aborted', steps });
+    const log = readFileSync(audit, 'utf8');
+    expect(log.includes('"outcome":"clicked')).toBe(steps === 1);
+    expect(log.trimEnd().split('\n').at(-1)).toContain('failure: aborted');
+  });
+
+  test.each([
+    ['the first look', 0],
+    ['a look after an action', 1],
+  ])('%s: it is said, and the watchdog may stop it', async (_name, looks) => {
+    const clock = fakeClock(1_700_000_000_000);
+    const watchdog = { actionSeconds: 5, stop: true };
+    const playing = perform({ clock, screen: hanging(looks), brain: doing(go), watchdog });
+    await clock.advance(6000);
+    const { result } = await playing;
+    expect(result).toMatchObject({
+      result: 'stalled',
+      alerts: [{ kind: 'hung_action', evidence: 'it has not ended for 5 s: look' }],
+    });
+    expect(clock.pending).toBe(0);
+  });
+
+  test('a picture: after 10 s, or 2 s after an abort; and it is not written later', async () => {
+    for (const isAborted of [false, true]) {
+      const clock = fakeClock(1_700_000_000_000);
+      const path = newPath('last.png');
+      const controller = new AbortController();
+      const screenshot = vi.fn<() => Promise<Uint8Array>>(
+        () => new Promise((resolve) => clock.timer(60_000, () => resolve(Buffer.from('late')))),
+      );
+      const playing = perform({
+        clock,
+        screen: { ...stuck(), screenshot },
+        screenshot: path,
+        brain: doing(DONE),
+        signal: controller.signal,
+      });
+      await vi.waitFor(() => expect(screenshot).toHaveBeenCalledTimes(1));
+      if (isAborted) controller.abort();
+      await clock.advance(isAborted ? 2000 : 10_000);
+      const { result } = await playing;
+      expect(result).toMatchObject({ result: isAborted ? 'aborted' : 'verified' });
+      expect(result.screenshot).toBeUndefined();
+      await clock.advance(60_000);
+      expect(existsSync(path)).toBe(false);
+      expect(screenshot).toHaveBeenCalledTimes(1);
+      expect(clock.pending).toBe(0);
+    }
+  });
+
+  test('the check hears that it is waited for no more', async () => {
+    const controller = new AbortController();
+    let heard: AbortSignal | undefined;
+    const { result } = await perform({
+      brain: doing(DONE),
+      signal: controller.signal,
+      check: (_observation, _screen, { signal }) => {
+        heard = signal;
+        controller.abort();
+        return never();
+      },
+    });
+    expect(result.result).toBe('aborted');
+    expect(heard?.aborted).toBe(true);
   });
 });
