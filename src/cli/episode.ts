@@ -12,11 +12,12 @@ import {
   type ScreenCheck,
 } from '../computer/index.ts';
 import { playwrightScreen, type PlaywrightScreen } from '../computer/playwright.ts';
-import { systemClock } from '../index.ts';
+import { systemClock, type Model } from '../index.ts';
 import { StoreError, type TranscriptStore } from '../store/index.ts';
 import { meantPath } from '../store/place.ts';
-import { shellPath } from '../store/shell-path.ts';
+import { requireRemembered } from './begun-audit.ts';
 import { chooseModel } from './choose-model.ts';
+import { did, outcomeOf, rows } from './episode-words.ts';
 import { CommandError, type ExitStatus, type Io } from './io.ts';
 import { Keeping } from './keeping.ts';
 import {
@@ -31,7 +32,7 @@ import { given, repeated } from './options.ts';
 import { createOut } from './out.ts';
 import { report } from './report.ts';
 import { commandCheck } from './tools/shell.ts';
-import { count, harmlessJson, oneLine, problemOf } from './words.ts';
+import { harmlessJson, oneLine, problemOf } from './words.ts';
 
 /** The options as commander gives them. */
 interface Flags extends Omit<LiveFlags, 'tools' | 'with' | 'root' | 'sentinel' | 'stopOnStall'> {
@@ -121,55 +122,74 @@ function address(text: string): string {
 }
 
 async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatus> {
-  const { err, out } = io;
-  if (goal.trim() === '') throw new CommandError('the goal is empty; say what is to be reached');
-  // An empty text is on every page, and an empty command always succeeds.
-  for (const [name, value] of [
-    ['--check-text', flags.checkText],
-    ['--check', flags.check],
-  ])
-    if (value?.trim() === '')
-      throw new CommandError(`${name} is empty, which anything would fulfil`);
+  requireMeant(goal, flags);
   const secrets = secretsOf(flags, io);
-  const say = (text: string): void => err.line(text);
+  const { audit = flags.out === undefined ? undefined : auditBeside(flags.out) } = flags;
+  if (audit !== undefined) await requireRemembered(audit, io);
   const model = await chooseModel(flags.model, {
     env: io.env,
     price: priceOf({ ...flags, ...NO_TOOLS }),
-    say,
+    say: (text) => io.err.line(text),
   });
   const screen = await openScreen(flags);
   try {
-    const keeping = await Keeping.of(io, flags.sign);
-    const store = await createOut(flags.out, goal, keeping);
-    const places = placesOf(store, flags);
-    requireApart([store.location, places.audit, places.screenshot]);
-    await keeping.beginAudit(places.audit);
-    err.line(`model ${oneLine(model.id ?? 'custom')}, page ${oneLine(flags.url)}`);
-    const result = await carried({ goal, flags, io }, store, {
-      goal,
-      screen,
-      brain: model,
-      secrets,
-      budget: budgetOf({ ...flags, ...NO_TOOLS }),
-      clock: systemClock,
-      runId: crypto.randomUUID(),
-      watchdog: { stop: flags.stopOnAlert === true },
-      ...places,
-      ...given({
-        system: flags.system,
-        maxOutputTokens: flags.maxOutputTokens,
-        check: checkOf(flags),
-      }),
-    });
-    if (flags.json === true) out.line(harmlessJson(JSON.stringify(result)));
-    err.line(report({ ...result.outcome, answer: result.claim }, true, err.style));
-    for (const row of rows(result)) err.line(row);
-    if (result.audit !== undefined) await keeping.audit(result.audit.location);
-    keeping.report();
-    return result.success ? 0 : 1;
+    return await onScreen({ goal, flags, io }, { screen, brain: model, secrets });
   } finally {
     await screen.close();
   }
+}
+
+/** @throws {CommandError} if an option is there, and says nothing. */
+function requireMeant(goal: string, { check, checkText }: Flags): void {
+  if (goal.trim() === '') throw new CommandError('the goal is empty; say what is to be reached');
+  // An empty text is on every page, and an empty command always succeeds.
+  for (const [name, value] of [
+    ['--check-text', checkText],
+    ['--check', check],
+  ])
+    if (value?.trim() === '')
+      throw new CommandError(`${name} is empty, which anything would fulfil`);
+}
+
+/** What an episode is asked for. */
+interface Asked {
+  readonly goal: string;
+  readonly flags: Flags;
+  readonly io: Io;
+}
+
+async function onScreen(
+  asked: Asked,
+  actors: Pick<EpisodeOptions, 'screen' | 'secrets'> & { readonly brain: Model },
+): Promise<ExitStatus> {
+  const { goal, flags, io } = asked;
+  const { err, out } = io;
+  const keeping = await Keeping.of(io, flags.sign);
+  const store = await createOut(flags.out, goal, keeping);
+  const places = placesOf(store, flags);
+  requireApart([store.location, places.audit, places.screenshot]);
+  await keeping.beginAudit(places.audit);
+  err.line(`model ${oneLine(actors.brain.id ?? 'custom')}, page ${oneLine(flags.url)}`);
+  const result = await carried(asked, store, {
+    goal,
+    ...actors,
+    budget: budgetOf({ ...flags, ...NO_TOOLS }),
+    clock: systemClock,
+    runId: crypto.randomUUID(),
+    watchdog: { stop: flags.stopOnAlert === true },
+    ...places,
+    ...given({
+      system: flags.system,
+      maxOutputTokens: flags.maxOutputTokens,
+      check: checkOf(flags),
+    }),
+  });
+  if (flags.json === true) out.line(harmlessJson(JSON.stringify(result)));
+  err.line(report(outcomeOf(result), true, err.style));
+  for (const row of rows(result)) err.line(row);
+  if (result.audit !== undefined) await keeping.audit(result.audit.location);
+  keeping.report();
+  return result.success ? 0 : 1;
 }
 
 const NO_TOOLS = { tools: [], with: [], root: '.' };
@@ -206,8 +226,18 @@ function placesOf(
   { location }: TranscriptStore,
   { audit, screenshot }: Flags,
 ): { audit: string; screenshot: string } {
-  const base = location.replace(/\.jsonl$/, '');
-  return { audit: audit ?? `${base}.audit.jsonl`, screenshot: screenshot ?? `${base}.png` };
+  return {
+    audit: audit ?? auditBeside(location),
+    screenshot: screenshot ?? `${baseOf(location)}.png`,
+  };
+}
+
+function auditBeside(transcript: string): string {
+  return `${baseOf(transcript)}.audit.jsonl`;
+}
+
+function baseOf(transcript: string): string {
+  return transcript.replace(/\.jsonl$/, '');
 }
 
 /** @throws {CommandError} if two of the files are one. */
@@ -221,17 +251,17 @@ function requireApart(paths: readonly string[]): void {
 function checkOf({ check, checkText }: Flags): ScreenCheck | undefined {
   if (check === undefined && checkText === undefined) return undefined;
   const command = check === undefined ? undefined : commandCheck(check, '.');
-  return async ({ text }) => {
+  return async ({ text }, _screen, { signal }) => {
     if (checkText !== undefined && !text.includes(checkText))
       return { ok: false, detail: `the page does not show ${JSON.stringify(checkText)}` };
     const shown = checkText === undefined ? '' : `the page shows ${JSON.stringify(checkText)}`;
     if (command === undefined) return { ok: true, detail: shown };
-    return command({ answer: '', reason: 'sentinel', signal: new AbortController().signal });
+    return command({ answer: '', reason: 'sentinel', signal });
   };
 }
 
 async function carried(
-  { flags, io }: { goal: string; flags: Flags; io: Io },
+  { flags, io }: Asked,
   store: TranscriptStore,
   options: EpisodeOptions,
 ): Promise<Episode> {
@@ -255,28 +285,4 @@ async function carried(
   }
   if (result === undefined) throw new Error('the code here has a bug: the episode has no result');
   return result;
-}
-
-/** What an action came to, without all that is on the screen. */
-function did({ ok, content, call }: Extract<EpisodeEvent, { type: 'tool-end' }>): string {
-  const said = /^\{"did":("(?:[^"\\]|\\.)*")/.exec(content)?.[1];
-  if (said !== undefined) return String(JSON.parse(said));
-  return ok && call.name === 'look' ? 'saw the screen' : content;
-}
-
-function rows({ result, audit, alerts, steps, screenshot }: Episode): string[] {
-  const log =
-    audit === undefined
-      ? []
-      : [
-          `audit     ${oneLine(audit.location)}, ${audit.entries === 1 ? '1 entry' : `${audit.entries} entries`}`,
-        ];
-  return [
-    `episode   ${result}, ${count(steps, 'action')}${alerts.length === 0 ? '' : `, ${count(alerts.length, 'alert')}`}`,
-    ...log,
-    `picture   ${screenshot === undefined ? 'none could be kept' : oneLine(screenshot.path)}`,
-    ...(audit === undefined
-      ? []
-      : [`          npx hashtape verify ${shellPath(oneLine(audit.location))}`]),
-  ];
 }

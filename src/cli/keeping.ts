@@ -18,14 +18,12 @@ import { originOf } from '../attest/log-identity.ts';
 import { createAttested, openAttested } from '../attest/open.ts';
 import { placeOf } from '../attest/place-of.ts';
 import { placesIn } from '../attest/places.ts';
-import { createAuditVerifier } from '../computer/audit-verify.ts';
 import { encodeVerifierKey, type SignerKey } from '../evidence/index.ts';
 import { type OpenOptions, type TranscriptStore } from '../store/index.ts';
 import { SIDECAR } from '../store/sidecars.ts';
-import { examineAudit } from './audit-evidence.ts';
+import { faultOf, faultWords, rememberAudit } from './begun-audit.ts';
 import { keyName } from './evidence-words.ts';
 import { type Io } from './io.ts';
-import { judge, plainly } from './verdict.ts';
 import { oneLine, problemOf } from './words.ts';
 
 /** What would tell the log of a run from any other. */
@@ -93,10 +91,9 @@ export class Keeping {
 
   /** Remembers an audit log as it is now; what can't be remembered is said by a later verify. */
   async audit(file: string): Promise<void> {
-    const { verdict } = await judge(file, () => plainly(createAuditVerifier()));
-    if (verdict === undefined || !('log' in verdict)) return;
-    const knowledge = { keys: [], memory: this.#attesting.memory };
-    await examineAudit(file, verdict, knowledge, { by: 'writer' });
+    const examined = await rememberAudit(file, this.#attesting.memory);
+    const fault = examined === undefined ? undefined : faultOf(examined);
+    if (fault !== undefined) this.#io.err.line(`${oneLine(file)}: ${faultWords(fault)}`);
   }
 
   /** What would tell this log from any other, once the transcript is closed; undefined if it holds nothing. */

@@ -12,7 +12,7 @@ import { count, cut, dollars, duration, number, oneLine } from './words.ts';
 
 const REASONS: Readonly<Record<StopReason, string>> = {
   no_tool_calls: 'the model asked for no more tools',
-  sentinel: 'the model said that it is done',
+  sentinel: 'the model ended it',
   step_budget: 'the step budget is used up',
   token_budget: 'the token budget is used up',
   cost_budget: 'the cost budget is used up',

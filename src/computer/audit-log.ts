@@ -66,6 +66,8 @@ export interface AuditLog {
   readonly head: AuditHead;
   /** The torn tail that was set aside when it was opened. */
   readonly torn?: TornTail;
+  /** Rejects as `append` would now, and adds nothing. An episode asks before it calls itself verified. */
+  ready?(): Promise<void>;
   /** Records a step. */
   append(step: AuditStep): Promise<AuditEntry>;
   /** Records how an episode ended. Another may begin after it. */
@@ -186,6 +188,10 @@ class FileAudit implements AuditLog {
       screen: '',
       action: '',
     });
+  }
+
+  async ready(): Promise<void> {
+    this.#file.requireReady();
   }
 
   release(): Promise<void> {

@@ -13,17 +13,21 @@ import { type Screen } from './screen.ts';
 import { type Step } from './stage.ts';
 import { type Alert, type WatchLimits } from './watch.ts';
 
-/** Looks at a fresh observation, and at whatever else it likes. Only `true` or `ok: true` is success. */
+/**
+ * Looks at a fresh observation, and at whatever else it likes. Only `true` or `ok: true` is success. Its signal is aborted when
+ * it is waited for no more: the episode was aborted, or ten minutes are over.
+ */
 export type ScreenCheck = (
   observation: Observation,
   screen: Screen,
+  context: { readonly signal: AbortSignal },
 ) => boolean | CheckResult | Promise<boolean | CheckResult>;
 
 /** When something is said, and whether the episode then ends. */
 export interface EpisodeWatchdog extends Partial<WatchLimits> {
   /** Seconds without a word from the model. Default 120. */
   readonly modelSeconds?: number;
-  /** Seconds that an action may take, beside what it waits on purpose. Default 30. */
+  /** Seconds that an action, or a look, may take, beside what it waits on purpose. Default 30. */
   readonly actionSeconds?: number;
   /** The alerts that end the episode as `stalled`; `true` for all. Default none: an alert is an event. */
   readonly stop?: boolean | readonly Alert['kind'][];

@@ -7,17 +7,17 @@
 import { Stalled } from '../run/abort.ts';
 import { systemClock } from '../run/clock.ts';
 import { isThenable } from '../run/deadline.ts';
-import { type Model, type ModelReply, type ModelRequest } from '../run/model.ts';
-import { type CheckResult, type Outcome } from '../run/outcome.ts';
 import { type RunOptions } from '../run/options.ts';
 import { run } from '../run/run.ts';
+import { attentive } from './attentive.ts';
 import { openAudit, type AuditLog } from './audit-log.ts';
 import { episodeModel, isModel } from './brain.ts';
-import { type Episode, type EpisodeEvent, type EpisodeOptions } from './episode-options.ts';
-import { Success } from './success.ts';
-import { Secrets } from './secrets.ts';
-import { type Action } from './action.ts';
 import { checkEpisodeOptions } from './check-options.ts';
+import { endingOf, unaudited, unclaimed } from './ending.ts';
+import { type Episode, type EpisodeEvent, type EpisodeOptions } from './episode-options.ts';
+import { KeptAudit } from './kept-audit.ts';
+import { Secrets } from './secrets.ts';
+import { Success } from './success.ts';
 import { Stage, type StageOptions } from './stage.ts';
 import { screenTools } from './tools.ts';
 import { type Alert } from './watch.ts';
@@ -33,7 +33,7 @@ const ACTION_TIMEOUT_MS = 120_000;
  * Carries one goal on a screen to one result. The screen is the caller's, and is left open.
  *
  * @throws {TypeError | RangeError} if an option is wrong.
- * @throws {StoreError} if the transcript or the audit log can't be begun.
+ * @throws {StoreError} if the transcript or the audit log can't be begun. What goes wrong with them later is a result.
  */
 export async function episode(options: EpisodeOptions): Promise<Episode> {
   checkEpisodeOptions(options);
@@ -44,7 +44,8 @@ export async function episode(options: EpisodeOptions): Promise<Episode> {
   try {
     return await perform(options, log);
   } finally {
-    await log.release();
+    // Its entries are on the disk: that it can't be closed loses none of them.
+    await log.release().catch(nothing);
   }
 }
 
@@ -53,7 +54,7 @@ async function perform(options: EpisodeOptions, audit: AuditLog | undefined): Pr
   const controller = new AbortController();
   const alerts: Alert[] = [];
   const tell = teller(options);
-  let isBroken = false;
+  const kept = new KeptAudit(audit);
   const onAlert = (alert: Alert): void => {
     alerts.push(alert);
     tell({ type: 'alert', alert });
@@ -66,30 +67,31 @@ async function perform(options: EpisodeOptions, audit: AuditLog | undefined): Pr
     onAlert,
     onStep: (step) => tell({ type: 'step', step }),
     onBroken: (error) => {
-      isBroken = true;
+      kept.lost(error);
       controller.abort(error);
     },
   });
   const model = attentive(episodeModel(brain, goal, stage), { options, onAlert });
-  const success = new Success(options, stage.secrets);
   const signal = AbortSignal.any([controller.signal, options.signal ?? controller.signal]);
+  const success = new Success(options, { secrets: stage.secrets, kept, signal });
   const outcome = await run({
     ...runOptions(options),
     model,
     tools: screenTools(stage, ACTION_TIMEOUT_MS),
     signal,
-    check: (request) => success.check(request.signal),
+    check: ({ signal: until, reason }) =>
+      success.check(until, unclaimed(reason, stage.history.at(-1)?.action.kind)),
     on: tell,
   });
   await stage.settle();
-  const isCut = signal.aborted && success.verdict === null;
-  const ended = summary(outcome, stage, { isBroken, isCut });
-  const isSuccess = ended.result === 'verified';
+  const ending = endingOf(outcome, stage, signal.aborted && success.verdict === null);
   const picture = await success.picture();
-  if (!isBroken) await audit?.close({ goal, success: isSuccess, reason: ended.result });
+  const { result } = ending;
+  await kept.close({ goal, success: result === 'verified', reason: result });
+  const ended = kept.problem === null ? ending : unaudited(ending, kept.problem);
   return {
     ...ended,
-    success: isSuccess,
+    success: ended.result === 'verified',
     alerts: [...alerts],
     outcome,
     ...(picture === null ? {} : { screenshot: picture }),
@@ -119,102 +121,6 @@ function runOptions(options: EpisodeOptions): Omit<RunOptions, 'model'> {
 }
 
 function nothing(): void {}
-
-/**
- * The model, watched for silence. What it says is told when its turn has ended: before that, nobody knows whether a
- * secret is in it, or half of one.
- */
-function attentive(
-  model: Model,
-  { options, onAlert }: { options: EpisodeOptions; onAlert: (alert: Alert) => void },
-): Model {
-  const { clock = systemClock, watchdog: { modelSeconds = 120 } = {} } = options;
-  const answer = async (request: ModelRequest): Promise<ModelReply> => {
-    let cancel = nothing;
-    const listen = (extra = 0): void => {
-      cancel();
-      cancel = clock.timer(extra + modelSeconds * 1000, () =>
-        onAlert({
-          kind: 'silent_model',
-          evidence: `the model has said nothing for ${modelSeconds} s`,
-        }),
-      );
-    };
-    const { signal } = request;
-    const stop = (): void => cancel();
-    signal.addEventListener('abort', stop, { once: true });
-    listen();
-    try {
-      let hasText = false;
-      const reply = await model({
-        ...request,
-        onDelta({ kind }) {
-          if (!signal.aborted) listen();
-          hasText ||= kind === 'text';
-        },
-        onWait(milliseconds) {
-          if (!signal.aborted) listen(milliseconds);
-          request.onWait(milliseconds);
-        },
-      });
-      if (hasText && typeof reply?.content === 'string')
-        request.onDelta({ kind: 'text', text: reply.content });
-      return reply;
-    } finally {
-      cancel();
-      signal.removeEventListener('abort', stop);
-    }
-  };
-  const { id, price } = model;
-  return Object.assign(answer, {
-    ...(id === undefined ? {} : { id }),
-    ...(price === undefined ? {} : { price }),
-  });
-}
-
-/** What the episode came to: a claim is a claim, and only the check verifies. */
-function summary(
-  outcome: Outcome,
-  { history, secrets }: Stage,
-  { isBroken, isCut }: { isBroken: boolean; isCut: boolean },
-): Pick<Episode, 'result' | 'claim' | 'check' | 'steps'> {
-  const last = history.at(-1)?.action;
-  const claim =
-    last?.kind === 'done' ? last.answer : last?.kind === 'refuse' ? last.reason : outcome.answer;
-  const check: CheckResult | null = outcome.check;
-  const result = isBroken ? 'error' : resultOf(outcome, last?.kind, isCut);
-  return { result, claim: secrets.hide(claim), check, steps: history.length };
-}
-
-/** @param isCut whether the episode was aborted before the check had a verdict. */
-function resultOf(
-  outcome: Outcome,
-  last: Action['kind'] | undefined,
-  isCut: boolean,
-): Episode['result'] {
-  switch (outcome.reason) {
-    case 'sentinel':
-    case 'no_tool_calls':
-      if (last === 'refuse') return 'refused';
-      // Who doesn't say that it is done has reached nothing, whatever the screen shows.
-      return last === 'done' ? checkedResult(outcome, isCut) : 'failed';
-    case 'refused':
-    case 'stalled':
-    case 'aborted':
-      return outcome.reason;
-    case 'model_error':
-    case 'record_error':
-    case 'cut_off':
-      return 'error';
-    default:
-      return 'out_of_budget';
-  }
-}
-
-function checkedResult({ verified }: Outcome, isCut: boolean): Episode['result'] {
-  if (isCut) return 'aborted';
-  return verified === true ? 'verified' : 'failed';
-}
 
 function auditOf({ location, head }: AuditLog): NonNullable<Episode['audit']> {
   return { location, entries: head.count, head: head.digest };

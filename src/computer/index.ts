@@ -22,7 +22,7 @@ export {
   type Observation,
   type ScreenElement,
 } from './observation.ts';
-export { rehearse, type Decision, type Rehearsal } from './rehearse.ts';
+export { rehearse, type Decision, type Rehearsal, type RehearsalOptions } from './rehearse.ts';
 export { ScreenGoneError, type ActResult, type Screen } from './screen.ts';
 export { type Step } from './stage.ts';
 export { type Alert } from './watch.ts';

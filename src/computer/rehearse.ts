@@ -6,7 +6,9 @@
 import { withheld } from '../run/redacting.ts';
 import { readVerified } from '../replay/read-verified.ts';
 import { JournalError } from '../run/journal.ts';
-import { type Message, type ModelRequest, type ReplyCall } from '../run/model.ts';
+import { systemClock } from '../run/clock.ts';
+import { Cancellation, race } from '../run/deadline.ts';
+import { type Message, type ModelRequest, type ReplyCall, type ToolSpec } from '../run/model.ts';
 import { readHead } from '../run/payloads.ts';
 import { foldRecord, type RunState } from '../run/state.ts';
 import { type TranscriptStore } from '../store/store.ts';
@@ -60,21 +62,33 @@ export interface Rehearsal {
   };
 }
 
+/** How a rehearsal is held. */
+export interface RehearsalOptions {
+  /** Another recorded episode, to compare decisions with. */
+  readonly reference?: string | URL | TranscriptStore;
+  readonly signal?: AbortSignal | undefined;
+  /** Seconds that a decision may take; one that takes longer is none. Default 120. */
+  readonly modelSeconds?: number;
+}
+
 /**
  * Asks a brain for each decision of a recorded episode, on what was recorded: the observation, the goal, the steps
  * before it. Nothing is done, and no screen is needed.
  *
  * @throws {JournalError} `unusable` if a transcript isn't of an episode, or doesn't verify.
+ * @throws what the signal was aborted with.
  */
 export async function rehearse(
   transcript: string | URL | TranscriptStore,
   brain: Brain,
-  options: { readonly reference?: string | URL | TranscriptStore } = {},
+  options: RehearsalOptions = {},
 ): Promise<Rehearsal> {
+  const { modelSeconds = 120 } = options;
+  if (!(modelSeconds > 0)) throw new RangeError('modelSeconds must be a number above 0');
   const scenes = await scenesOf(transcript);
   const decisions: Decision[] = [];
   for (const scene of scenes) {
-    const given = await decide(brain, scene);
+    const given = await decideInTime(brain, scene, { ...options, modelSeconds });
     decisions.push({ seq: scene.seq, recorded: scene.said, given, same: given === scene.said });
   }
   const parted = decisions.findIndex(({ same }) => !same);
@@ -97,6 +111,9 @@ interface Scene {
   readonly actions: readonly RecordedAction[];
   readonly history: readonly PastStep[];
   readonly messages: readonly Message[];
+  /** What a model is offered, and may say. */
+  readonly tools: readonly ToolSpec[];
+  readonly maxOutputTokens: number | undefined;
 }
 
 async function scenesOf(transcript: string | URL | TranscriptStore): Promise<Scene[]> {
@@ -125,6 +142,7 @@ class SceneReader {
   readonly scenes: Scene[] = [];
   observation: Observation | null = null;
   #goal = '';
+  #tools: readonly ToolSpec[] = [];
   #state: RunState | null = null;
   readonly #history: PastStep[] = [];
 
@@ -135,10 +153,16 @@ class SceneReader {
     this.#state = foldRecord(this.#state, record);
     // The fold has read it: an array would have been refused.
     const members = payload as JsonObject;
-    if (kind === 'user') this.#goal = readHead(members).task;
+    if (kind === 'user') this.#begun(members);
     if (kind === 'assistant') this.#decided(seq, messages);
     if (call === undefined) return;
     this.#answered(recordedAction(call.name, call.arguments), members);
+  }
+
+  #begun(members: JsonObject): void {
+    const { task, configuration } = readHead(members);
+    this.#goal = task;
+    this.#tools = (configuration?.manifest ?? []).map(specOf);
   }
 
   #decided(seq: number, messages: readonly Message[]): void {
@@ -149,7 +173,11 @@ class SceneReader {
     if (actions.length === 0 || this.observation === null) return;
     const { observation } = this;
     const said = actions.map((one) => one.said).join('; ');
-    const scene = { seq, said, actions, goal: this.#goal, observation, messages };
+    const offered = {
+      tools: this.#tools,
+      maxOutputTokens: this.#state?.configuration.maxOutputTokens,
+    };
+    const scene = { seq, said, actions, goal: this.#goal, observation, messages, ...offered };
     this.scenes.push({ ...scene, history: [...this.#history] });
   }
 
@@ -172,9 +200,32 @@ function ended({ kind }: Action): string {
   return kind === 'done' ? 'claimed' : 'refused';
 }
 
-async function decide(brain: Brain, scene: Scene): Promise<string> {
+/** A tool as the model of the recorded run was offered it. */
+function specOf({ name, description, input_schema: schema }: JsonObject): ToolSpec {
+  return {
+    name: typeof name === 'string' ? name : '',
+    description: typeof description === 'string' ? description : '',
+    inputSchema: isJsonObject(schema) ? schema : {},
+  };
+}
+
+async function decideInTime(
+  brain: Brain,
+  scene: Scene,
+  { signal, modelSeconds }: RehearsalOptions & { readonly modelSeconds: number },
+): Promise<string> {
+  signal?.throwIfAborted();
+  const cancellation = new Cancellation();
+  const milliseconds = modelSeconds * 1000;
+  const limit = { clock: systemClock, signal, milliseconds, cancellation };
+  const raced = await race(decide(brain, scene, cancellation.signal), limit);
+  signal?.throwIfAborted();
+  if (raced.ended === 'error') throw raced.error;
+  return raced.ended === 'value' ? raced.value : `it decides nothing within ${modelSeconds} s`;
+}
+
+async function decide(brain: Brain, scene: Scene, signal: AbortSignal): Promise<string> {
   const { observation, goal, history } = scene;
-  const { signal } = new AbortController();
   try {
     if (isModel(brain)) return await asked(brain, scene, signal);
     const action = actionOf(await brain(observation, goal, history, { signal }));
@@ -186,13 +237,13 @@ async function decide(brain: Brain, scene: Scene): Promise<string> {
 
 async function asked(
   model: Extract<Brain, { id?: string }>,
-  { messages, actions }: Scene,
+  { messages, actions, tools, maxOutputTokens }: Scene,
   signal: AbortSignal,
 ): Promise<string> {
   const request: ModelRequest = {
     messages,
-    tools: [],
-    maxOutputTokens: undefined,
+    tools,
+    maxOutputTokens,
     secondsLeft: undefined,
     signal,
     affords: () => true,

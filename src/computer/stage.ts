@@ -4,6 +4,7 @@
  * @module
  */
 import { type Clock } from '../run/clock.ts';
+import { Cancellation, race, type Raced } from '../run/deadline.ts';
 import { describeError } from '../run/result.ts';
 import { ActionError, aimed, type Deed } from './act.ts';
 import { describe, type Action, type ScreenAction } from './action.ts';
@@ -164,30 +165,35 @@ export class Stage {
     return evidence;
   }
 
-  /** Says so if it takes long, and gives it up when it is told to: what the screen does then is unknown. */
   async #timed(action: Deed, aim: ScreenAction, signal: AbortSignal): Promise<Done> {
-    const { clock, screen, limits, onAlert } = this.#options;
     const waits = action.kind === 'wait' ? action.milliseconds : 0;
+    const work = this.#options.screen.act(aim, { signal });
+    const raced = await this.#waited(work, describe(action), { signal, waits });
+    if (raced.ended === 'error') throw raced.error;
+    if (raced.ended === 'value') return raced.value;
+    return { ok: false, error: 'given up; its effect is unknown' };
+  }
+
+  /** Says so if it takes long, and gives it up when it is told to: what the screen does then is unknown. */
+  async #waited<T>(
+    work: Promise<T>,
+    what: string,
+    { signal, waits }: { signal: AbortSignal; waits: number },
+  ): Promise<Raced<T>> {
+    const { clock, limits, onAlert } = this.#options;
     const cancel = clock.timer(waits + limits.actionSeconds * 1000, () =>
       onAlert({
         kind: 'hung_action',
-        evidence: `it has not ended for ${limits.actionSeconds} s: ${describe(action)}`,
+        evidence: `it has not ended for ${limits.actionSeconds} s: ${what}`,
       }),
     );
-    let giveUp = nothing;
-    const givenUp = new Promise<Done>((resolve) => {
-      giveUp = () => resolve({ ok: false, error: 'given up; its effect is unknown' });
-      signal.addEventListener('abort', giveUp, { once: true });
-      if (signal.aborted) giveUp();
-    });
-    try {
-      const work = screen.act(aim, { signal });
-      work.catch(nothing); // it may fail after it was given up
-      return await Promise.race([work, givenUp]);
-    } finally {
-      cancel();
-      signal.removeEventListener('abort', giveUp);
-    }
+    // How long a call may take at most is the loop's to say: it aborts the signal.
+    const cancellation = new Cancellation();
+    const limit = { clock, signal, milliseconds: Infinity, cancellation };
+    // A screen of somebody's own may answer at once.
+    const raced = await race(Promise.resolve(work), limit);
+    cancel();
+    return raced;
   }
 
   async #after(before: Look, signal: AbortSignal): Promise<Look> {
@@ -195,12 +201,19 @@ export class Stage {
       return await this.#see(signal);
     } catch (error) {
       if (error instanceof ScreenGoneError) return before;
-      throw error;
+      if (!signal.aborted) throw error;
+      // Nobody knows what is there now; that the action was done stays true, and is recorded.
+      this.stale = true;
+      return before;
     }
   }
 
   async #see(signal: AbortSignal): Promise<Look> {
-    const seen = wellFormed(await this.#options.screen.observe({ signal }));
+    const work = this.#options.screen.observe({ signal });
+    const raced = await this.#waited(work, 'look', { signal, waits: 0 });
+    if (raced.ended === 'error') throw raced.error;
+    if (raced.ended !== 'value') throw new ActionError('the look at the screen was given up');
+    const seen = wellFormed(raced.value);
     this.secrets.see(seen);
     const all = this.secrets.hideOn(seen);
     return {

@@ -6,32 +6,43 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { systemClock } from '../run/clock.ts';
+import { Cancellation, race } from '../run/deadline.ts';
 import { type CheckResult } from '../run/outcome.ts';
 import { describeError } from '../run/result.ts';
 import { type EpisodeOptions } from './episode-options.ts';
+import { type KeptAudit } from './kept-audit.ts';
 import { type Secrets } from './secrets.ts';
 
 /** The check of one episode, and the picture of its last screen. */
 export class Success {
   /** What the check came to; null before it, and where it was cut off. */
   verdict: CheckResult | null = null;
-  #picture: Picture | undefined;
+  #picture: Promise<Picture | null> | undefined;
   readonly #options: EpisodeOptions;
-  readonly #secrets: Secrets;
+  readonly #parts: SuccessParts;
 
-  constructor(options: EpisodeOptions, secrets: Secrets) {
+  constructor(options: EpisodeOptions, parts: SuccessParts) {
     this.#options = options;
-    this.#secrets = secrets;
+    this.#parts = parts;
   }
 
-  /** Checks a fresh observation. It never rejects: what can't be checked isn't verified, and it says why. */
-  async check(signal: AbortSignal): Promise<CheckResult> {
+  /**
+   * Checks a fresh observation. It never rejects: what can't be checked isn't verified, and it says why.
+   *
+   * @param why why there is nothing to check; null if there is.
+   */
+  async check(signal: AbortSignal, why: string | null): Promise<CheckResult> {
     const { screen, check } = this.#options;
     const { ok, detail = '' } = await judged(async () => {
+      if (why !== null) return { ok: false, detail: why };
       if (check === undefined) return { ok: false, detail: 'not verified: there is no check' };
-      return readCheck(await check(await screen.observe({ signal }), screen));
+      const found = readCheck(await check(await screen.observe({ signal }), screen, { signal }));
+      // What the audit log can't hold must not be in the transcript as verified.
+      const problem = found.ok ? await this.#parts.kept.look() : null;
+      return problem === null ? found : { ok: false, detail: `not verified: ${problem}` };
     });
-    const said = this.#secrets.hide(detail);
+    const said = this.#parts.secrets.hide(detail);
     const picture = await this.#taken();
     const words =
       picture === null
@@ -50,12 +61,40 @@ export class Success {
     return { path, sha256: picture.sha256 };
   }
 
-  async #taken(): Promise<Picture | null> {
-    const { screen, screenshot } = this.#options;
+  /** One picture, whoever asks first. */
+  #taken(): Promise<Picture | null> {
+    this.#picture ??= this.#take();
+    return this.#picture;
+  }
+
+  async #take(): Promise<Picture | null> {
+    const { screen, screenshot, clock = systemClock } = this.#options;
     if (screenshot === undefined) return null;
-    return (this.#picture ??= await pictured(screen, screenshot));
+    const cancellation = new Cancellation();
+    const work = pictured(screen, screenshot, cancellation.signal);
+    const { signal } = this.#parts;
+    const waiting = { clock, signal, milliseconds: PICTURE_MS, cancellation: new Cancellation() };
+    let raced = await race(work, waiting);
+    // Whoever aborts may still have the picture, if it is there at once.
+    if (raced.ended === 'aborted')
+      raced = await race(work, { ...waiting, signal: undefined, milliseconds: LAST_PICTURE_MS });
+    if (raced.ended === 'value') return raced.value;
+    cancellation.cancel(new Error('the picture came too late'));
+    return { problem: 'no picture of the last screen: it did not come in time' };
   }
 }
+
+/** With what success is judged. */
+interface SuccessParts {
+  readonly secrets: Secrets;
+  readonly kept: KeptAudit;
+  /** Ends the episode. */
+  readonly signal: AbortSignal;
+}
+
+/** A picture may take so long, and so long after an abort. */
+const PICTURE_MS = 10_000;
+const LAST_PICTURE_MS = 2000;
 
 type Picture = { readonly sha256: string } | { readonly problem: string };
 
@@ -80,7 +119,12 @@ function readCheck(value: unknown): CheckResult {
   return { ok, detail: typeof detail === 'string' ? detail : '' };
 }
 
-async function pictured(screen: EpisodeOptions['screen'], path: string): Promise<Picture> {
+/** @param signal says that nobody waits for it any more. */
+async function pictured(
+  screen: EpisodeOptions['screen'],
+  path: string,
+  signal: AbortSignal,
+): Promise<Picture> {
   try {
     if (screen.screenshot === undefined) return { problem: 'this screen takes no pictures' };
     const there = await readFile(path).catch(() => null);
@@ -88,6 +132,7 @@ async function pictured(screen: EpisodeOptions['screen'], path: string): Promise
     if (there !== null && there.length > 0 && !there.subarray(0, PNG.length).equals(PNG))
       return { problem: `no picture was kept: ${basename(path)} is there, and is no PNG` };
     const bytes = await screen.screenshot();
+    signal.throwIfAborted();
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, bytes);
     return { sha256: createHash('sha256').update(bytes).digest('hex') };

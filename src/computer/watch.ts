@@ -15,7 +15,7 @@ export interface Alert {
     | 'same_failure'
     /** The model has said nothing for long. */
     | 'silent_model'
-    /** An action has not ended for long. */
+    /** An action, or a look, has not ended for long. */
     | 'hung_action'
     /** There is no screen any more. */
     | 'screen_gone';

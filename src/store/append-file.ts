@@ -78,6 +78,19 @@ export class AppendFile<H> {
     if (this.#durability === 'always') await this.#flush();
   }
 
+  /**
+   * Looks whether the file is where it was left, and writes nothing.
+   *
+   * @throws {StoreError} as `append` does.
+   */
+  requireReady(): void {
+    this.requireUsable();
+    this.#placed = false;
+    this.#requireUnchanged();
+    // What is true now may not be when something is appended.
+    this.#placed = false;
+  }
+
   async sync(): Promise<void> {
     this.requireUsable();
     this.#requirePlace();

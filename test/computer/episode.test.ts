@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { type Action } from '../../src/computer/action.ts';
@@ -552,7 +552,6 @@ test('a screen that can not be seen at all ends it soon', async () => {
 
 test('what can not be audited is not done any more', async () => {
   const audit = newPath('audit.jsonl');
-  const { rmSync } = await import('node:fs');
   const { result } = await perform({
     audit,
     brain: (_o, _g, history) => {

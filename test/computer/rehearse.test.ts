@@ -12,7 +12,7 @@ import { type ModelReply, type ModelRequest } from '../../src/run/model.ts';
 import { run } from '../../src/run/run.ts';
 import { memoryStore, type TranscriptStore } from '../../src/store/index.ts';
 import { scriptedScreen, type ScriptedScreen } from '../../src/testing/scripted-screen.ts';
-import { DONE as SAID, model } from '../run/support.ts';
+import { DONE as SAID, model, never } from '../run/support.ts';
 import { scratch } from '../store/helpers.ts';
 
 const newPath = scratch();
@@ -104,6 +104,43 @@ describe('rehearse', () => {
     ]);
     // It was asked with the conversation as it was then.
     expect(asked).toEqual([3, 5, 7]);
+  });
+
+  test('a model is offered the tools that it had, and decides the same', async () => {
+    const asked: unknown[] = [];
+    const careful = (request: ModelRequest): ModelReply => {
+      asked.push([request.tools, request.maxOutputTokens]);
+      const isThere = request.messages.at(-1)?.content.includes('page 3') === true;
+      const name = isThere ? 'done' : 'click';
+      // As a provider does, it can call only what it is offered.
+      if (!request.tools.some((tool) => tool.name === name)) return { content: 'No such tool.' };
+      const args = isThere ? { answer: 'page 3' } : { label: 'Next' };
+      return { content: '', toolCalls: [{ name, arguments: args }] };
+    };
+    const brain = Object.assign(careful, { id: 'mine' });
+    const transcript = memoryStore();
+    const goal = 'Go to page 3';
+    await episode({ goal, screen: pages(), brain, check, transcript, maxOutputTokens: 500 });
+    const before = asked.splice(0);
+    expect(await rehearse(transcript, brain)).toMatchObject({ score: 1 });
+    expect(before).toHaveLength(3);
+    expect(asked).toEqual(before);
+  });
+
+  test('a brain that never answers decides nothing in its time, or until an abort', async () => {
+    const transcript = await recorded();
+    const { decisions } = await rehearse(transcript, () => never(), { modelSeconds: 0.01 });
+    expect(decisions.map(({ given }) => given)).toEqual(
+      decisions.map(() => 'it decides nothing within 0.01 s'),
+    );
+    const controller = new AbortController();
+    const brain = (): Promise<never> => {
+      controller.abort(new Error('enough'));
+      return never();
+    };
+    await expect(rehearse(transcript, brain, { signal: controller.signal })).rejects.toThrow(
+      'enough',
+    );
   });
 
   test('a brain that fails decides nothing, and the rest goes on', async () => {

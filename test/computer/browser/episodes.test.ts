@@ -3,11 +3,12 @@
  *
  * @module
  */
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type Action } from '../../../src/computer/action.ts';
 import { episode, type Episode, type EpisodeOptions } from '../../../src/computer/index.ts';
 import { replay } from '../../../src/replay/replay.ts';
@@ -223,6 +224,27 @@ describeInBrowser('hashtape episode', (world) => {
       }
       await runsAnew(folder);
     });
+  });
+
+  test('an interrupt ends the command that checks, too', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hashtape-episode-'));
+    try {
+      const turns = [{ tool_calls: [{ name: 'done', arguments: { answer: 'x' } }] }];
+      writeFileSync(join(folder, 's.json'), JSON.stringify({ turns }));
+      const env = { ...bareEnv(folder), CHROMIUM_PATH: process.env['CHROMIUM_PATH'] ?? '' };
+      const set = env.CHROMIUM_PATH === '' ? bareEnv(folder) : env;
+      const args = [MAIN, ...episodeArgs('--check', 'echo begun > begun; sleep 500')];
+      const child = spawn(process.execPath, args, { cwd: folder, env: set, stdio: 'ignore' });
+      const ended = new Promise((resolve) => child.on('close', resolve));
+      await vi.waitFor(() => expect(existsSync(join(folder, 'begun'))).toBe(true), 120_000);
+      const started = performance.now();
+      child.kill('SIGINT');
+      expect(await ended).toBe(1);
+      expect(performance.now() - started).toBeLessThan(100_000);
+      expect(readFileSync(join(folder, 'a.jsonl'), 'utf8')).toContain('aborted during the check');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test.each<[string, readonly string[], number, RegExp]>([
