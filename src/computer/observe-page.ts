@@ -6,6 +6,7 @@
  */
 import { type ScreenElement } from './observation.ts';
 import { PageNames } from './observe-page-names.ts';
+import { PageShown, type Surrounding } from './observe-page-shown.ts';
 import { type PageLimits } from './playwright-limits.ts';
 
 /** One thing that was found: an element, or a frame whose own document is to be looked at. */
@@ -48,12 +49,14 @@ interface Around {
   /** Whether it is in something that is acted on as a whole. */
   readonly inControl: boolean;
   readonly cursor: string;
+  readonly surrounding: Surrounding;
 }
 
 /** The source of an expression that looks at a document and gives its {@link PageView}. */
 export function viewSource(limits: PageLimits): string {
   const given = JSON.stringify(limits);
-  return `new (${String(PageView)})(new (${String(PageNames)})(${given}), ${given})`;
+  const [view, names, shown] = [PageView, PageNames, PageShown].map(String);
+  return `new (${view})(new (${names})(${given}), new (${shown})(), ${given})`;
 }
 
 /**
@@ -72,17 +75,20 @@ export class PageView {
   /** Those that are nothing without a name. */
   readonly #named: ReadonlySet<string> = new Set('alert heading img status'.split(' '));
   readonly #names: PageNames;
+  readonly #shown: PageShown;
   readonly #limits: PageLimits;
   #entries: Entry[] = [];
   #parts: Part[] = [];
   #length = 0;
   readonly #modals: Element[] = [];
 
-  constructor(names: PageNames, limits: PageLimits) {
+  constructor(names: PageNames, shown: PageShown, limits: PageLimits) {
     this.#names = names;
+    this.#shown = shown;
     this.#limits = limits;
     const root = document.body ?? document.documentElement;
-    if (root !== null) this.#walk(root, { modal: undefined, inControl: false, cursor: 'auto' });
+    const around = { modal: undefined, inControl: false, cursor: 'auto', surrounding: shown.top };
+    if (root !== null) this.#walk(root, around);
     this.#keepTopmost();
     const entries = this.#entries.filter(
       (entry, place, all) => !this.#isEcho(entry, all[place + 1]),
@@ -132,14 +138,19 @@ export class PageView {
     }
     const style = getComputedStyle(element);
     const box = element.getBoundingClientRect();
-    const hasSize = box.width > 0 && box.height > 0;
-    // A section that is folded up is rendered, in no space.
-    if (!hasSize && style.display !== 'contents' && style.overflow !== 'visible') return;
-    const isSeen = hasSize && style.visibility === 'visible';
+    // What cannot be seen may hold what can: it may be placed elsewhere.
+    const { own, inside } = this.#shown.enter(element, style, box, around.surrounding);
+    const isSeen = style.visibility === 'visible' && this.#shown.isIn(box, own);
+    if (!isSeen) this.#addToggle(element, around);
     const isModal = element.matches('dialog:modal');
     if (isModal) this.#modals.push(element);
-    const inside = { ...around, modal: isModal ? element : around.modal };
-    this.#visit(element, inside, style, isSeen ? box : undefined);
+    const modal = isModal ? element : around.modal;
+    this.#visit(
+      element,
+      { ...around, modal, surrounding: inside },
+      style,
+      isSeen ? box : undefined,
+    );
   }
 
   /** @param box where it is, if it is seen: its content may be in any case. */
@@ -160,17 +171,35 @@ export class PageView {
 
   #content(element: Element, around: Around, style: CSSStyleDeclaration): void {
     const gap = this.#gapOf(style.display);
-    const keepsLines = style.whiteSpaceCollapse?.startsWith('preserve') ?? false;
     this.#say(gap, around);
     for (const child of this.#names.childrenOf(element)) {
       if (child instanceof Element) {
         if (child.localName === 'br') this.#say('\n', around);
         else this.#walk(child, around);
-      } else if (child instanceof Text && style.visibility === 'visible') {
-        this.#say(keepsLines ? child.data : child.data.replaceAll(/\s+/gu, ' '), around);
+      } else if (child instanceof Text && this.#isSaid(child, element, around, style)) {
+        this.#say(this.#asShown(child, style), around);
       }
     }
     this.#say(gap, around);
+  }
+
+  /** A text with its white space as it is shown. */
+  #asShown({ data }: Text, style: CSSStyleDeclaration): string {
+    if (!/\s{2}|[^\S ]/u.test(data)) return data;
+    const keepsLines = style.whiteSpaceCollapse?.startsWith('preserve') ?? false;
+    return keepsLines ? data : data.replaceAll(/\s+/gu, ' ');
+  }
+
+  /** White space is, wherever it stands: else there were one word where there are two. */
+  #isSaid(
+    text: Text,
+    parent: Element,
+    { surrounding }: Around,
+    style: CSSStyleDeclaration,
+  ): boolean {
+    if (!/\S/u.test(text.data)) return true;
+    if (parent instanceof HTMLDetailsElement && !parent.open) return false;
+    return this.#shown.isRead(text, surrounding, style);
   }
 
   /** What is between the text of an element and that around it. */
@@ -218,9 +247,11 @@ export class PageView {
   #addToggle(element: Element, { modal }: Around): void {
     if (!(element instanceof HTMLInputElement)) return;
     if (!['checkbox', 'radio', 'file'].includes(element.type)) return;
-    const label = [...(element.labels ?? [])].find((each) => this.#names.isRendered(each));
-    const box = label?.getBoundingClientRect();
-    if (label === undefined || box === undefined || box.width === 0 || box.height === 0) return;
+    const label = [...(element.labels ?? [])].find(
+      (each) => this.#names.isRendered(each) && this.#shown.isShown(each),
+    );
+    if (label === undefined) return;
+    const box = label.getBoundingClientRect();
     const role = this.#names.roleOf(element);
     this.#push(element, label, { role, label: this.#names.nameOf(element, role), box, modal });
   }
