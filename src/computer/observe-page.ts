@@ -48,6 +48,8 @@ interface Around {
   readonly modal: Element | undefined;
   /** Whether it is in something that is acted on as a whole. */
   readonly inControl: boolean;
+  /** Whether it is what a field holds, which is a value, not a text of the page. */
+  readonly inField: boolean;
   readonly cursor: string;
   readonly surrounding: Surrounding;
 }
@@ -87,7 +89,13 @@ export class PageView {
     this.#shown = shown;
     this.#limits = limits;
     const root = document.body ?? document.documentElement;
-    const around = { modal: undefined, inControl: false, cursor: 'auto', surrounding: shown.top };
+    const around = {
+      modal: undefined,
+      inControl: false,
+      inField: false,
+      cursor: 'auto',
+      surrounding: shown.top,
+    };
     if (root !== null) this.#walk(root, around);
     this.#keepTopmost();
     const entries = this.#entries.filter(
@@ -165,7 +173,8 @@ export class PageView {
       if (box !== undefined) this.#addFrame(element, around, box, style);
     } else if (!this.#names.opaque.has(element.localName)) {
       const inControl = around.inControl || isControl;
-      this.#content(element, { ...around, inControl, cursor: style.cursor }, style);
+      const inField = around.inField || this.#names.isEditable(element);
+      this.#content(element, { ...around, inControl, inField, cursor: style.cursor }, style);
     }
   }
 
@@ -194,10 +203,11 @@ export class PageView {
   #isSaid(
     text: Text,
     parent: Element,
-    { surrounding }: Around,
+    { surrounding, inField }: Around,
     style: CSSStyleDeclaration,
   ): boolean {
     if (!/\S/u.test(text.data)) return true;
+    if (inField) return false;
     if (parent instanceof HTMLDetailsElement && !parent.open) return false;
     return this.#shown.isRead(text, surrounding, style);
   }
@@ -219,7 +229,8 @@ export class PageView {
     const role = this.#names.roleOf(element) || 'generic';
     const isControl = this.#names.interactive.has(role);
     const isRead = this.#read.has(role);
-    const isActedOn = isControl || this.#isClickable(element, around, cursor);
+    const isActedOn =
+      isControl || this.#names.isEditable(element) || this.#isClickable(element, around, cursor);
     if (!isActedOn && (!isRead || around.inControl)) return false;
     // A list item with a handler is called what it holds.
     const label = this.#names.nameOf(element, isControl || isRead ? role : 'generic');

@@ -325,6 +325,26 @@ describeInBrowser('observe', (world) => {
     }
   });
 
+  test('what a field holds is its value, not text of the page, whatever makes it one', async () => {
+    const { see, screen } = await world.open('twins.html');
+    const fields = [
+      '<div contenteditable>milk <b>and</b> <a href="#x">bread</a></div>',
+      '<div contenteditable="plaintext-only" role="document" aria-label="Notes">milk</div>',
+      '<iframe srcdoc="<body contenteditable>milk"></iframe>',
+      '<iframe srcdoc="<script>document.designMode = \'on\'</script>milk"></iframe>',
+    ];
+    await screen.page.setContent(`${fields.join('')}<p contenteditable="false">Page`);
+    const { elements, text } = await see();
+    expect(text).toBe('Page');
+    expect(elements.map(({ kind, value }) => `${kind} ${value}`)).toEqual([
+      'textbox milk and bread',
+      'link undefined',
+      'document milk',
+      'textbox milk',
+      'textbox milk',
+    ]);
+  });
+
   test('a text that shows nothing is none', async () => {
     const { see, screen } = await world.open('twins.html');
     const hidden = [
