@@ -74,7 +74,7 @@ export class Secrets {
   /** An observation without the secrets, which a page may echo anywhere. */
   hideOn(observation: Observation): Observation {
     if (this.#texts.size + this.#fields.size === 0) return observation;
-    const { elements, text, url, title } = observation;
+    const { elements, text, url, title, notices } = observation;
     const whole = new Set(this.#texts.values());
     return {
       ...observation,
@@ -89,6 +89,7 @@ export class Secrets {
       text: this.hide(text),
       ...(url === undefined ? {} : { url: this.hide(url) }),
       ...(title === undefined ? {} : { title: this.hide(title) }),
+      ...(notices === undefined ? {} : { notices: notices.map((each) => this.hide(each)) }),
     };
   }
 

@@ -8,7 +8,7 @@ import { describeError } from '../run/result.ts';
 import { ActionError, aimed, type Deed } from './act.ts';
 import { describe, type Action, type ScreenAction } from './action.ts';
 import { type AuditLog } from './audit-log.ts';
-import { observationDigest, screenDigest, type Observation } from './observation.ts';
+import { observationDigest, screenDigest, withNotices, type Observation } from './observation.ts';
 import { ScreenGoneError, type Screen } from './screen.ts';
 import { type Secrets } from './secrets.ts';
 import { viewOf } from './view.ts';
@@ -182,7 +182,7 @@ export class Stage {
   }
 
   async #see(signal: AbortSignal): Promise<Look> {
-    const seen = wellFormed(await this.#options.screen.observe({ signal }));
+    const seen = wellFormed(withNotices(await this.#options.screen.observe({ signal })));
     this.secrets.see(seen);
     const all = this.secrets.hideOn(seen);
     return {
