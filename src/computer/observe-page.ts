@@ -42,6 +42,12 @@ interface Entry {
   readonly modal: Element | undefined;
 }
 
+/** How much was gathered: of text in UTF-16 units. */
+interface Gathered {
+  length: number;
+  elements: number;
+}
+
 /** What is known of the elements around. */
 interface Around {
   /** The modal dialog that it is in. */
@@ -81,7 +87,8 @@ export class PageView {
   readonly #limits: PageLimits;
   #entries: Entry[] = [];
   #parts: Part[] = [];
-  #length = 0;
+  /** What was gathered of each modal dialog, and of the page: none takes the room of another. */
+  readonly #gathered = new Map<Element | undefined, Gathered>();
   readonly #modals: Element[] = [];
 
   constructor(names: PageNames, shown: PageShown, limits: PageLimits) {
@@ -219,9 +226,17 @@ export class PageView {
   }
 
   #say(text: string, { modal }: Around): void {
-    if (text === '' || this.#length > 4 * this.#limits.text) return;
-    this.#length += text.length;
+    const gathered = this.#gatheredOf(modal);
+    // Most of it may be white space, which is folded.
+    if (text === '' || gathered.length > 4 * this.#limits.text) return;
+    gathered.length += text.length;
     this.#parts.push({ text, modal });
+  }
+
+  #gatheredOf(modal: Element | undefined): Gathered {
+    const known = this.#gathered.get(modal) ?? { length: 0, elements: 0 };
+    this.#gathered.set(modal, known);
+    return known;
   }
 
   /** Adds an element if it is one that counts; gives whether it is acted on as a whole. */
@@ -287,7 +302,9 @@ export class PageView {
       modal,
     }: { role: string; label: string; box: DOMRect; modal: Element | undefined },
   ): void {
-    if (this.#entries.length >= this.#limits.elements) return;
+    const gathered = this.#gatheredOf(modal);
+    if (gathered.elements >= this.#limits.elements) return;
+    gathered.elements += 1;
     const value = this.#names.valueOf(element, role);
     const item = {
       label,

@@ -16,13 +16,19 @@ const MAX_TEXT = 8000;
  */
 export function viewOf(observation: Observation): Observation {
   const { elements, text } = observation;
-  const points = text.length <= MAX_TEXT ? text : Array.from(text).slice(0, MAX_TEXT).join('');
+  const points = text.length <= MAX_TEXT ? text : firstPoints(text);
   const shown = points.length < text.length ? `${points}…` : text;
   if (elements.length <= MAX_ELEMENTS) return { ...observation, text: shown };
   const inWindow = elements.findIndex(({ y, height }) => y + height > 0);
   const offset = Math.max(0, Math.min(inWindow, elements.length - MAX_ELEMENTS));
   const part = elements.slice(offset, offset + MAX_ELEMENTS);
   return { ...observation, elements: part, text: shown, ...(offset === 0 ? {} : { offset }) };
+}
+
+function firstPoints(text: string): string {
+  return Array.from(text.slice(0, 2 * MAX_TEXT))
+    .slice(0, MAX_TEXT)
+    .join('');
 }
 
 /** A view as a tool's value, where each element says its index. @param of how many elements there are in all. */

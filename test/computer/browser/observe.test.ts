@@ -372,8 +372,32 @@ describeInBrowser('observe', (world) => {
     const { elements, text } = await see();
     expect(elements).toHaveLength(5001);
     expect(elements[5000]).toMatchObject({ kind: 'button', label: 'Delete 1250' });
-    expect(Array.from(text)).toHaveLength(20_000);
-    expect(text.endsWith('…')).toBe(true);
+    expect(text).toMatch(/Item 1250 Edit 1250 Delete 1250 in stock: 4$/u);
+  });
+
+  test('a page that differs far down has another digest, and its end is text', async () => {
+    const { see, screen } = await world.open('twins.html');
+    const digests = new Set<string>();
+    for (const end of ['Saved: A', 'Error: B']) {
+      await screen.page.setContent(`<p>${'word '.repeat(150_000)}<p>${end}`);
+      const observation = await see();
+      expect(observation.text.endsWith(`word\n${end}`)).toBe(true);
+      digests.add(screenDigest(observation));
+    }
+    expect(digests.size).toBe(2);
+  });
+
+  test('what is behind a modal dialog takes none of its room', async () => {
+    const limits = { ...QUICK, text: 20, elements: 2 };
+    const { see, screen } = await world.open('twins.html', { limits });
+    const behind = '<button>behind it</button>'.repeat(20);
+    await screen.page.setContent(`${behind}<dialog>Order 17 saved<button>OK</button></dialog>`);
+    await screen.page.evaluate(() => {
+      document.querySelector('dialog')?.showModal();
+    });
+    const { elements, text } = await see();
+    expect(text).toBe('Order 17 saved OK');
+    expect(lines({ elements, text })).toEqual(['dialog ""', 'button "OK" (focused)']);
   });
 
   test('limits hold, in code points', async () => {
