@@ -207,16 +207,11 @@ export class PageView {
   }
 
   /** White space is, wherever it stands: else there were one word where there are two. */
-  #isSaid(
-    text: Text,
-    parent: Element,
-    { surrounding, inField }: Around,
-    style: CSSStyleDeclaration,
-  ): boolean {
+  #isSaid(text: Text, parent: Element, around: Around, style: CSSStyleDeclaration): boolean {
     if (!/\S/u.test(text.data)) return true;
-    if (inField) return false;
+    if (around.inField) return false;
     if (parent instanceof HTMLDetailsElement && !parent.open) return false;
-    return this.#shown.isRead(text, surrounding, style);
+    return this.#shown.isRead(text, around.surrounding, style);
   }
 
   /** What is between the text of an element and that around it. */
@@ -244,8 +239,7 @@ export class PageView {
     const role = this.#names.roleOf(element) || 'generic';
     const isControl = this.#names.interactive.has(role);
     const isRead = this.#read.has(role);
-    const isActedOn =
-      isControl || this.#names.isEditable(element) || this.#isClickable(element, around, cursor);
+    const isActedOn = isControl || this.#isClickable(element, around, cursor);
     if (!isActedOn && (!isRead || around.inControl)) return false;
     // A list item with a handler is called what it holds.
     const label = this.#names.nameOf(element, isControl || isRead ? role : 'generic');
@@ -255,8 +249,9 @@ export class PageView {
     return isActedOn && role !== 'listbox';
   }
 
-  /** What has a handler, or a hand over it that isn't its parent's already. */
+  /** What is editable, has a handler, or a hand over it that isn't its parent's already. */
   #isClickable(element: Element, around: Around, cursor: string): boolean {
+    if (this.#names.isEditable(element)) return true;
     if (around.inControl || element.localName === 'label' || element === document.body)
       return false;
     if (element.hasAttribute('onclick')) return true;
