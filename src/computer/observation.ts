@@ -33,6 +33,19 @@ export interface Observation {
   readonly offset?: number;
   readonly url?: string;
   readonly title?: string;
+  /**
+   * What the screen itself says happened since the last look, as a dialog that was answered. A brain is shown it
+   * before the text; a check finds it here, not in the text, as nothing of it is on the page.
+   */
+  readonly notices?: readonly string[];
+}
+
+/** An observation as a brain is shown it, and the record keeps it: what happened stands before the text. */
+export function withNotices(observation: Observation): Observation {
+  const { notices = [], text } = observation;
+  if (notices.length === 0) return observation;
+  const { notices: _said, ...seen } = observation;
+  return { ...seen, text: [...notices, ...(text === '' ? [] : [text])].join('\n') };
 }
 
 /** The seed looks at so many code points of the text. */

@@ -191,7 +191,7 @@ export class PageNames {
     const known = Object.hasOwn(this.#tags, element.localName);
     const [role, selector] = (known ? this.#tags[element.localName] : undefined) ?? [];
     if (role !== undefined && (selector === undefined || element.matches(selector))) return role;
-    return this.#isEditable(element) ? 'textbox' : '';
+    return this.isEditable(element) ? 'textbox' : '';
   }
 
   #inputRole(input: HTMLInputElement): string {
@@ -200,7 +200,8 @@ export class PageNames {
   }
 
   /** Only the root of what is editable: its children are too. */
-  #isEditable(element: Element): boolean {
+  isEditable(element: Element): boolean {
+    if (element === document.body && document.designMode === 'on') return true;
     return element.matches('[contenteditable]:not([contenteditable="false" i])');
   }
 
@@ -257,7 +258,7 @@ export class PageNames {
       return element.hasAttribute('value') ? String(element.value) : undefined;
     }
     if (element instanceof HTMLMeterElement) return String(element.value);
-    if (this.#isEditable(element)) return this.textOf(element).trim();
+    if (this.isEditable(element)) return this.textOf(element).trim();
     const now = element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow');
     return now ?? undefined;
   }

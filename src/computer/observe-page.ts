@@ -6,6 +6,7 @@
  */
 import { type ScreenElement } from './observation.ts';
 import { PageNames } from './observe-page-names.ts';
+import { PageShown, type Surrounding } from './observe-page-shown.ts';
 import { type PageLimits } from './playwright-limits.ts';
 
 /** One thing that was found: an element, or a frame whose own document is to be looked at. */
@@ -43,19 +44,29 @@ interface Entry {
   readonly modal: Element | undefined;
 }
 
+/** How much was gathered: of text in UTF-16 units. */
+interface Gathered {
+  length: number;
+  elements: number;
+}
+
 /** What is known of the elements around. */
 interface Around {
   /** The modal dialog that it is in. */
   readonly modal: Element | undefined;
   /** Whether it is in something that is acted on as a whole. */
   readonly inControl: boolean;
+  /** Whether it is what a field holds, which is a value, not a text of the page. */
+  readonly inField: boolean;
   readonly cursor: string;
+  readonly surrounding: Surrounding;
 }
 
 /** The source of an expression that looks at a document and gives its {@link PageView}. */
 export function viewSource(limits: PageLimits): string {
   const given = JSON.stringify(limits);
-  return `new (${String(PageView)})(new (${String(PageNames)})(${given}), ${given})`;
+  const [view, names, shown] = [PageView, PageNames, PageShown].map(String);
+  return `new (${view})(new (${names})(${given}), new (${shown})(), ${given})`;
 }
 
 /**
@@ -75,17 +86,27 @@ export class PageView {
   /** Those that are nothing without a name. */
   readonly #named: ReadonlySet<string> = new Set('alert heading img status'.split(' '));
   readonly #names: PageNames;
+  readonly #shown: PageShown;
   readonly #limits: PageLimits;
   #entries: Entry[] = [];
   #parts: Part[] = [];
-  #length = 0;
+  /** What was gathered of each modal dialog, and of the page: none takes the room of another. */
+  readonly #gathered = new Map<Element | undefined, Gathered>();
   readonly #modals: Element[] = [];
 
-  constructor(names: PageNames, limits: PageLimits) {
+  constructor(names: PageNames, shown: PageShown, limits: PageLimits) {
     this.#names = names;
+    this.#shown = shown;
     this.#limits = limits;
     const root = document.body ?? document.documentElement;
-    if (root !== null) this.#walk(root, { modal: undefined, inControl: false, cursor: 'auto' });
+    const around = {
+      modal: undefined,
+      inControl: false,
+      inField: false,
+      cursor: 'auto',
+      surrounding: shown.top,
+    };
+    if (root !== null) this.#walk(root, around);
     this.#keepTopmost();
     const entries = this.#entries.filter(
       (entry, place, all) => !this.#isEcho(entry, all[place + 1]),
@@ -107,7 +128,7 @@ export class PageView {
   /** What lies over the middle of an element; '' if nothing does. */
   coverOf(place: number): string {
     const node = this.nodes[place];
-    const hit = node === undefined ? null : this.#hit(node);
+    const hit = node === undefined ? null : this.#shown.hit(node);
     if (hit === null || node?.contains(hit) === true) return '';
     const named =
       hit.closest('[role=dialog], [role=alertdialog], dialog, [aria-label], [id]') ?? hit;
@@ -141,14 +162,19 @@ export class PageView {
     }
     const style = getComputedStyle(element);
     const box = element.getBoundingClientRect();
-    const hasSize = box.width > 0 && box.height > 0;
-    // A section that is folded up is rendered, in no space.
-    if (!hasSize && style.display !== 'contents' && style.overflow !== 'visible') return;
-    const isSeen = hasSize && style.visibility === 'visible';
+    // What cannot be seen may hold what can: it may be placed elsewhere.
+    const { own, inside } = this.#shown.enter(element, style, box, around.surrounding);
+    const isSeen = style.visibility === 'visible' && this.#shown.isIn(box, own);
+    if (!isSeen) this.#addToggle(element, around);
     const isModal = element.matches('dialog:modal');
     if (isModal) this.#modals.push(element);
-    const inside = { ...around, modal: isModal ? element : around.modal };
-    this.#visit(element, inside, style, isSeen ? box : undefined);
+    const modal = isModal ? element : around.modal;
+    this.#visit(
+      element,
+      { ...around, modal, surrounding: inside },
+      style,
+      isSeen ? box : undefined,
+    );
   }
 
   /** @param box where it is, if it is seen: its content may be in any case. */
@@ -163,23 +189,38 @@ export class PageView {
       if (box !== undefined) this.#addFrame(element, around, box, style);
     } else if (!this.#names.opaque.has(element.localName)) {
       const inControl = around.inControl || isControl;
-      this.#content(element, { ...around, inControl, cursor: style.cursor }, style);
+      const inField = around.inField || this.#names.isEditable(element);
+      this.#content(element, { ...around, inControl, inField, cursor: style.cursor }, style);
     }
   }
 
   #content(element: Element, around: Around, style: CSSStyleDeclaration): void {
     const gap = this.#gapOf(style.display);
-    const keepsLines = style.whiteSpaceCollapse?.startsWith('preserve') ?? false;
     this.#say(gap, around);
     for (const child of this.#names.childrenOf(element)) {
       if (child instanceof Element) {
         if (child.localName === 'br') this.#say('\n', around);
         else this.#walk(child, around);
-      } else if (child instanceof Text && style.visibility === 'visible') {
-        this.#say(keepsLines ? child.data : child.data.replaceAll(/\s+/gu, ' '), around);
+      } else if (child instanceof Text && this.#isSaid(child, element, around, style)) {
+        this.#say(this.#asShown(child, style), around);
       }
     }
     this.#say(gap, around);
+  }
+
+  /** A text with its white space as it is shown. */
+  #asShown({ data }: Text, style: CSSStyleDeclaration): string {
+    if (!/\s{2}|[^\S ]/u.test(data)) return data;
+    const keepsLines = style.whiteSpaceCollapse?.startsWith('preserve') ?? false;
+    return keepsLines ? data : data.replaceAll(/\s+/gu, ' ');
+  }
+
+  /** White space is, wherever it stands: else there were one word where there are two. */
+  #isSaid(text: Text, parent: Element, around: Around, style: CSSStyleDeclaration): boolean {
+    if (!/\S/u.test(text.data)) return true;
+    if (around.inField) return false;
+    if (parent instanceof HTMLDetailsElement && !parent.open) return false;
+    return this.#shown.isRead(text, around.surrounding, style);
   }
 
   /** What is between the text of an element and that around it. */
@@ -189,9 +230,17 @@ export class PageView {
   }
 
   #say(text: string, { modal }: Around): void {
-    if (text === '' || this.#length > 4 * this.#limits.text) return;
-    this.#length += text.length;
+    const gathered = this.#gatheredOf(modal);
+    // Most of it may be white space, which is folded.
+    if (text === '' || gathered.length > 4 * this.#limits.text) return;
+    gathered.length += text.length;
     this.#parts.push({ text, modal });
+  }
+
+  #gatheredOf(modal: Element | undefined): Gathered {
+    const known = this.#gathered.get(modal) ?? { length: 0, elements: 0 };
+    this.#gathered.set(modal, known);
+    return known;
   }
 
   /** Adds an element if it is one that counts; gives whether it is acted on as a whole. */
@@ -209,8 +258,9 @@ export class PageView {
     return isActedOn && role !== 'listbox';
   }
 
-  /** What has a handler, or a hand over it that isn't its parent's already. */
+  /** What is editable, has a handler, or a hand over it that isn't its parent's already. */
   #isClickable(element: Element, around: Around, cursor: string): boolean {
+    if (this.#names.isEditable(element)) return true;
     if (around.inControl || element.localName === 'label' || element === document.body)
       return false;
     if (element.hasAttribute('onclick')) return true;
@@ -227,9 +277,11 @@ export class PageView {
   #addToggle(element: Element, { modal }: Around): void {
     if (!(element instanceof HTMLInputElement)) return;
     if (!['checkbox', 'radio', 'file'].includes(element.type)) return;
-    const label = [...(element.labels ?? [])].find((each) => this.#names.isRendered(each));
-    const box = label?.getBoundingClientRect();
-    if (label === undefined || box === undefined || box.width === 0 || box.height === 0) return;
+    const label = [...(element.labels ?? [])].find(
+      (each) => this.#names.isRendered(each) && this.#shown.isShown(each),
+    );
+    if (label === undefined) return;
+    const box = label.getBoundingClientRect();
     const role = this.#names.roleOf(element);
     this.#push(element, label, { role, label: this.#names.nameOf(element, role), box, modal });
   }
@@ -254,7 +306,9 @@ export class PageView {
       modal,
     }: { role: string; label: string; box: DOMRect; modal: Element | undefined },
   ): void {
-    if (this.#entries.length >= this.#limits.elements) return;
+    const gathered = this.#gatheredOf(modal);
+    if (gathered.elements >= this.#limits.elements) return;
+    gathered.elements += 1;
     const value = this.#names.valueOf(element, role);
     const item = {
       label,
@@ -300,22 +354,10 @@ export class PageView {
 
   /** What is behind a modal dialog can't be reached, and isn't read out. */
   #keepTopmost(): void {
-    const isOnTop = (modal: Element): boolean => {
-      const hit = this.#hit(modal);
-      return hit !== null && modal.contains(hit);
-    };
-    const topmost = this.#modals.findLast(isOnTop) ?? this.#modals.at(-1);
+    const topmost = this.#shown.topmostOf(this.#modals);
     if (topmost === undefined) return;
     this.#entries = this.#entries.filter(({ modal }) => modal === topmost);
     this.#parts = this.#parts.filter(({ modal }) => modal === topmost);
-  }
-
-  /** What is on top in the middle of an element, as its own tree has it. */
-  #hit(element: Element): Element | null {
-    const { left, top, width, height } = element.getBoundingClientRect();
-    const root = element.getRootNode();
-    const tree = root instanceof ShadowRoot ? root : document;
-    return tree.elementFromPoint(left + width / 2, top + height / 2);
   }
 
   /** Whether an element that is only read says just what the next one, inside it, says. */

@@ -6,7 +6,7 @@
 
 /** How much of a page is observed. Texts are counted in code points. */
 export interface PageLimits {
-  /** Default 20,000. */
+  /** Of the page and its frames together; a brain is shown the first 8,000. Default 1,000,000. */
   readonly text: number;
   /** Default 200. */
   readonly label: number;
@@ -37,7 +37,7 @@ export interface ScreenLimits extends PageLimits {
 }
 
 export const DEFAULT_LIMITS: ScreenLimits = {
-  text: 20_000,
+  text: 1_000_000,
   label: 200,
   value: 2000,
   elements: 10_000,

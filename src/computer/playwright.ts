@@ -13,7 +13,7 @@ import { answer, isClosed, newLife, unstuck, type Life } from './playwright-aliv
 import { navigationFailure } from './playwright-failure.ts';
 import { launchChromium, type LaunchOptions } from './playwright-launch.ts';
 import { DEFAULT_LIMITS, type ScreenLimits } from './playwright-limits.ts';
-import { folded, type Look } from './playwright-observe.ts';
+import { type Look } from './playwright-observe.ts';
 import { allowedOrigins, type Origins } from './playwright-origins.ts';
 import { Secrets } from './secrets.ts';
 import { lookNow, settle } from './playwright-settle.ts';
@@ -163,7 +163,7 @@ class ChromiumScreen implements PlaywrightScreen {
     const next = await answer(() => this.#patiently(work), { life: this.#life, signal, mostMs });
     void this.#look?.dispose();
     const notices = this.#tabs.notices.splice(0);
-    const shown = withNotices(next.observation, notices, limits);
+    const shown = { ...next.observation, ...(notices.length === 0 ? {} : { notices }) };
     this.#look = { ...next, observation: this.#secrets.hideOn(shown) };
     return this.#look.observation;
   }
@@ -226,14 +226,4 @@ async function screenOf(parts: Parts): Promise<PlaywrightScreen> {
   const { dialogs = 'safe' } = options;
   const tabs = await Tabs.watch(page, { origins, dialogs, life, loadMs: limits.loadMs });
   return new ChromiumScreen(tabs, life, parts);
-}
-
-/** What happened comes first: the text may be cut at its end. */
-function withNotices(
-  observation: Observation,
-  notices: readonly string[],
-  { text }: ScreenLimits,
-): Observation {
-  if (notices.length === 0) return observation;
-  return { ...observation, text: folded([...notices, observation.text].join('\n'), text) };
 }

@@ -75,7 +75,7 @@ export class Secrets {
   /** An observation without the secrets, which a page may echo anywhere. */
   hideOn(observation: Observation): Observation {
     if (this.#texts.size + this.#fields.size === 0) return observation;
-    const { elements, text, url, title } = observation;
+    const { elements, text, url, title, notices } = observation;
     const whole = new Set(this.#texts.values());
     return {
       ...observation,
@@ -92,6 +92,7 @@ export class Secrets {
       text: this.hideShown(text),
       ...(url === undefined ? {} : { url: this.hideShown(url) }),
       ...(title === undefined ? {} : { title: this.hideShown(title) }),
+      ...(notices === undefined ? {} : { notices: notices.map((each) => this.hideShown(each)) }),
     };
   }
 

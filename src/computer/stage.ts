@@ -9,7 +9,7 @@ import { describeError } from '../run/result.ts';
 import { ActionError, aimed, type Deed } from './act.ts';
 import { describe, type Action, type ScreenAction } from './action.ts';
 import { type AuditLog } from './audit-log.ts';
-import { observationDigest, screenDigest, type Observation } from './observation.ts';
+import { observationDigest, screenDigest, withNotices, type Observation } from './observation.ts';
 import { ScreenGoneError, type Screen } from './screen.ts';
 import { type Secrets } from './secrets.ts';
 import { viewOf } from './view.ts';
@@ -213,7 +213,7 @@ export class Stage {
     const raced = await this.#waited(work, 'look', { signal, waits: 0 });
     if (raced.ended === 'error') throw raced.error;
     if (raced.ended !== 'value') throw new ActionError('the look at the screen was given up');
-    const seen = wellFormed(raced.value);
+    const seen = wellFormed(withNotices(raced.value));
     this.secrets.see(seen);
     const all = this.secrets.hideOn(seen);
     return {

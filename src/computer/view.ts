@@ -16,7 +16,7 @@ const MAX_TEXT = 8000;
  */
 export function viewOf(observation: Observation): Observation {
   const { elements, text } = observation;
-  const points = text.length <= MAX_TEXT ? text : Array.from(text).slice(0, MAX_TEXT).join('');
+  const points = text.length <= MAX_TEXT ? text : firstPoints(text);
   const shown = points.length < text.length ? `${points}…` : text;
   if (elements.length <= MAX_ELEMENTS) return { ...observation, text: shown };
   const offset = Math.min(windowStart(elements), elements.length - MAX_ELEMENTS);
@@ -37,6 +37,12 @@ function windowStart(elements: readonly ScreenElement[]): number {
     if (wrong < fewest) [fewest, start] = [wrong, at + 1];
   }
   return start;
+}
+
+function firstPoints(text: string): string {
+  return Array.from(text.slice(0, 2 * MAX_TEXT))
+    .slice(0, MAX_TEXT)
+    .join('');
 }
 
 /** A view as a tool's value, where each element says its index. @param of how many elements there are in all. */

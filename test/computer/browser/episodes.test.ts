@@ -76,6 +76,32 @@ describeInBrowser('episodes in Chromium', (world) => {
     expect(result).toMatchObject({ result: 'failed', claim: 'Saved!', check: { ok: false } });
   });
 
+  test('what the screen itself says is shown to the brain, and is no text for a check', async () => {
+    const texts: string[] = [];
+    const { screen } = await world.open('twins.html');
+    await screen.page.setContent('<button onclick="confirm(1)">Ask</button>');
+    const late = async (): Promise<void> => {
+      await screen.page.evaluate(() => confirm('Saved?'));
+    };
+    const result = await episode({
+      goal: 'save',
+      screen,
+      brain: async ({ text }, _goal, history) => {
+        texts.push(text);
+        if (history.length === 0) return { kind: 'click', target: at('Ask') };
+        await late();
+        return DONE;
+      },
+      check: ({ text, notices = [] }) => ({
+        ok: text.includes('Saved'),
+        detail: `${text}; ${notices.join()}`,
+      }),
+    });
+    expect(texts).toEqual(['Ask', '[dialog confirm] "1" (dismissed)\nAsk']);
+    expect(result.result).toBe('failed');
+    expect(result.check?.detail).toBe('Ask; [dialog confirm] "Saved?" (dismissed)');
+  });
+
   test('two buttons of one label, an origin that is not allowed, a label that is not there', async () => {
     const transcript = memoryStore();
     const result = await play(

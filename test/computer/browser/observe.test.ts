@@ -14,6 +14,77 @@ function lines({ elements }: Observation): string[] {
   });
 }
 
+/** Beginnings of pages on which all that follows is shown, in place of an `@` or at the end. */
+const ALL_SHOWN: readonly (readonly [string, string])[] = [
+  ['all is fixed', `<body style="margin:0;overflow:hidden"><div style="position:fixed;inset:0">`],
+  [
+    'the root is fixed',
+    `<style>body{margin:0;overflow-x:hidden}</style><div style="position:fixed">`,
+  ],
+  ['all floats', `<body style="margin:0;overflow:auto"><div style="float:left">`],
+  [
+    'in a frame',
+    `<iframe srcdoc="<body style='margin:0;overflow:hidden'><div style='position:fixed'>@"></iframe>`,
+  ],
+  ['out of a folded box', `<div style="height:0;overflow:hidden"><div style="position:fixed">`],
+  [
+    'placed by what is further out',
+    `<div style="height:0;overflow:hidden"><p style="position:absolute">`,
+  ],
+  ['a dialog in one', `<div style="height:0;overflow:hidden"><dialog style="position:absolute">`],
+  ['in a box without height that cuts nothing', `<div style="height:0">`],
+  [
+    'in a list that scrolls from its end',
+    `<div style="height:50px;overflow:auto;display:flex;flex-direction:column-reverse"><p style="flex:none;height:900px">`,
+  ],
+  [
+    'in a list that was scrolled',
+    `<div style="height:50px;overflow:auto" onscroll=""><p style="height:900px">`,
+  ],
+];
+
+/** Beginnings of pages on which nothing that follows is shown. */
+const NOT_SHOWN: readonly (readonly [string, string])[] = [
+  ['a folded box', `<div style="height:0;overflow:hidden">`],
+  ['a folded box with a border', `<div style="height:0;overflow:hidden;border:2px solid">`],
+  [
+    'what is placed in a folded box',
+    `<div style="height:0;overflow:hidden;position:relative"><p style="position:absolute">`,
+  ],
+  [
+    'what is fixed to a folded box',
+    `<div style="height:0;overflow:hidden;transform:scale(1)"><p style="position:fixed">`,
+  ],
+  [
+    'the end of a box that cuts it off',
+    `<div style="height:20px;overflow:hidden"><p style="height:50px;margin:0"></p>`,
+  ],
+  ['left of the page', `<div style="position:absolute;left:-9999px">`],
+  ['above the page', `<div style="position:fixed;top:0;transform:translateY(-200%)">`],
+  ['below a window that is fixed', `<div style="position:fixed;top:100%">`],
+  [
+    'right of a page that does not scroll there',
+    `<body style="overflow-x:hidden"><div style="position:absolute;left:100%">`,
+  ],
+  [
+    'before the beginning of a list',
+    `<div style="height:50px;overflow:auto;position:relative"><p style="height:900px"><b style="position:absolute;top:-100px">`,
+  ],
+  ['scaled to nothing', `<div style="transform:scale(0)">`],
+  ['cut away', `<div style="clip-path:inset(100%)">`],
+  ['cut away on one side', `<div style="clip-path:inset(0 100% 0 0 round 2px)">`],
+  ['cut to a point', `<div style="clip-path:polygon(0 0, 0 0, 0 0)">`],
+  ['cut to a circle of no size', `<div style="clip-path:circle(0)"><p style="position:fixed">`],
+  ['for screen readers', `<div style="position:absolute;clip:rect(0,0,0,0)">`],
+  [
+    'for screen readers, in one pixel',
+    `<div style="position:absolute;width:1px;height:1px;overflow:hidden">`,
+  ],
+  ['content that is skipped', `<div style="content-visibility:hidden">`],
+  ['content that waits to be found', `<div hidden="until-found">`],
+  ['closed details', `<details><summary></summary>`],
+];
+
 describeInBrowser('observe', (world) => {
   test('names what is seen, and only that, in reading order', async () => {
     const { see } = await world.open('visible.html');
@@ -220,6 +291,77 @@ describeInBrowser('observe', (world) => {
     expect(text).toBe("Close the account?\nThis can't be undone.\nKeep it Close it");
   });
 
+  test('a box cuts only what is placed in it', async () => {
+    const { see, screen } = await world.open('twins.html');
+    const inside = '<button>Save</button> Words';
+    for (const [name, before] of ALL_SHOWN) {
+      const html = before.includes('@') ? before.replace('@', inside) : before + inside;
+      await screen.page.setContent(`<!doctype html>${html}`);
+      await screen.page.evaluate(() => {
+        document.querySelector('dialog')?.showModal();
+        document.querySelector('[onscroll]')?.scrollBy(0, 300);
+      });
+      const { elements, text } = await see();
+      const buttons = elements.filter(({ kind }) => kind === 'button');
+      expect(
+        buttons.map(({ label }) => label),
+        name,
+      ).toEqual(['Save']);
+      expect(text, name).toBe('Save Words');
+    }
+  });
+
+  test('what is not shown is neither text nor an element', async () => {
+    const { see, screen } = await world.open('twins.html');
+    const inside = 'Saved <button>Saved</button><label>Saved <input type="checkbox"></label>';
+    for (const [name, before] of NOT_SHOWN) {
+      await screen.page.setContent(`<!doctype html>${before}${inside}`);
+      const { elements, text } = await see();
+      expect(text, name).toBe('');
+      expect(
+        elements.filter(({ label }) => label !== ''),
+        name,
+      ).toEqual([]);
+    }
+  });
+
+  test('what a field holds is its value, not text of the page, whatever makes it one', async () => {
+    const { see, screen } = await world.open('twins.html');
+    const fields = [
+      '<div contenteditable>milk <b>and</b> <a href="#x">bread</a></div>',
+      '<div contenteditable="plaintext-only" role="document" aria-label="Notes">milk</div>',
+      '<iframe srcdoc="<body contenteditable>milk"></iframe>',
+      '<iframe srcdoc="<script>document.designMode = \'on\'</script>milk"></iframe>',
+    ];
+    await screen.page.setContent(`${fields.join('')}<p contenteditable="false">Page`);
+    const { elements, text } = await see();
+    expect(text).toBe('Page');
+    expect(elements.map(({ kind, value }) => `${kind} ${value}`)).toEqual([
+      'textbox milk and bread',
+      'link undefined',
+      'document milk',
+      'textbox milk',
+      'textbox milk',
+    ]);
+  });
+
+  test('a text that shows nothing is none', async () => {
+    const { see, screen } = await world.open('twins.html');
+    const hidden = [
+      '<p style="text-indent:-999px">Saved',
+      '<p style="font-size:0">Saved',
+      '<p style="color:transparent">Saved',
+      '<progress>Saved</progress>',
+    ];
+    await screen.page.setContent(`<!doctype html>${hidden.join('')}`);
+    expect((await see()).text).toBe('');
+    const gradient = 'background:linear-gradient(red, blue);background-clip:text';
+    await screen.page.setContent(
+      `<p style="color:transparent;text-shadow:0 0 2px red">One<p style="color:transparent;${gradient}">Two <b>Three`,
+    );
+    expect((await see()).text).toBe('One\nTwo Three');
+  });
+
   test('the same page gives the same observation', async () => {
     const { see } = await world.open('form.html');
     expect(await see()).toEqual(await see());
@@ -230,8 +372,32 @@ describeInBrowser('observe', (world) => {
     const { elements, text } = await see();
     expect(elements).toHaveLength(5001);
     expect(elements[5000]).toMatchObject({ kind: 'button', label: 'Delete 1250' });
-    expect(Array.from(text)).toHaveLength(20_000);
-    expect(text.endsWith('…')).toBe(true);
+    expect(text).toMatch(/Item 1250 Edit 1250 Delete 1250 in stock: 4$/u);
+  });
+
+  test('a page that differs far down has another digest, and its end is text', async () => {
+    const { see, screen } = await world.open('twins.html');
+    const digests = new Set<string>();
+    for (const end of ['Saved: A', 'Error: B']) {
+      await screen.page.setContent(`<p>${'word '.repeat(150_000)}<p>${end}`);
+      const observation = await see();
+      expect(observation.text.endsWith(`word\n${end}`)).toBe(true);
+      digests.add(screenDigest(observation));
+    }
+    expect(digests.size).toBe(2);
+  });
+
+  test('what is behind a modal dialog takes none of its room', async () => {
+    const limits = { ...QUICK, text: 20, elements: 2 };
+    const { see, screen } = await world.open('twins.html', { limits });
+    const behind = '<button>behind it</button>'.repeat(20);
+    await screen.page.setContent(`${behind}<dialog>Order 17 saved<button>OK</button></dialog>`);
+    await screen.page.evaluate(() => {
+      document.querySelector('dialog')?.showModal();
+    });
+    const { elements, text } = await see();
+    expect(text).toBe('Order 17 saved OK');
+    expect(lines({ elements, text })).toEqual(['dialog ""', 'button "OK" (focused)']);
   });
 
   test('limits hold, in code points', async () => {

@@ -9,7 +9,7 @@ import { type AddressInfo } from 'node:net';
 import { type Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { type ActResult } from '../../../src/computer/screen.ts';
-import { type Observation } from '../../../src/computer/observation.ts';
+import { withNotices, type Observation } from '../../../src/computer/observation.ts';
 import {
   findChromium,
   playwrightScreen,
@@ -54,6 +54,7 @@ export interface World {
 /** A screen with short ways to look and to act. */
 export interface Opened {
   readonly screen: PlaywrightScreen;
+  /** Looks, and gives what a brain is shown. */
   readonly see: () => Promise<Observation>;
   readonly act: (action: ScreenAction) => Promise<ActResult>;
   /** Acts on what has this label now. */
@@ -130,7 +131,7 @@ export function opened(screen: PlaywrightScreen): Opened {
     act,
     index,
     async see() {
-      seen = await screen.observe({ signal });
+      seen = withNotices(await screen.observe({ signal }));
       return seen;
     },
     click: (label) => act({ kind: 'click', index: index(label) }),

@@ -1,0 +1,291 @@
+/// <reference lib="dom" />
+/**
+ * Which places of a page can be seen, now or by scrolling. Runs in the page.
+ *
+ * @module
+ */
+
+/** A part of the window, in CSS pixels from its left and top; it may reach beyond its edges. */
+export interface Area {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** An element as what it holds sees it. */
+export interface Surrounding {
+  /** Where its content can be seen. */
+  readonly area: Area;
+  /** Cuts all that it holds, also what is placed elsewhere. */
+  readonly mask: Area;
+  readonly style: CSSStyleDeclaration;
+  readonly outer: Surrounding | undefined;
+}
+
+/** Where an element itself can be seen, and its content. */
+export interface Entered {
+  readonly own: Area;
+  readonly inside: Surrounding;
+}
+
+/**
+ * What boxes cut off, and what lies where no scrolling leads.
+ *
+ * A class, because its source is all that reaches the page: it refers to nothing but itself.
+ */
+export class PageShown {
+  /** What surrounds the body. */
+  readonly top: Surrounding;
+  readonly #window: Area = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  readonly #everywhere: Area = {
+    left: -Infinity,
+    top: -Infinity,
+    right: Infinity,
+    bottom: Infinity,
+  };
+  readonly #nowhere: Area = { left: 0, top: 0, right: 0, bottom: 0 };
+  /** The body, if the window has its overflow in its place. */
+  readonly #unclipped: Element | null;
+  readonly #range = document.createRange();
+  /** What these match is over everything; not every browser knows each. */
+  readonly #onTop: string = [':modal', ':popover-open', ':fullscreen']
+    .filter((each) => CSS.supports(`selector(${each})`))
+    .join();
+
+  constructor() {
+    const root = document.documentElement;
+    const style = getComputedStyle(root);
+    const isBodys = style.overflow === 'visible' && document.body !== null;
+    this.#unclipped = isBodys ? document.body : null;
+    const overflow = isBodys ? getComputedStyle(document.body).overflow : style.overflow;
+    // A window scrolls unless it is told not to.
+    const kinds = overflow.replaceAll('visible', 'auto').replaceAll('clip', 'hidden');
+    const scroller = document.scrollingElement ?? root;
+    const area = this.#scrolled(scroller, style, kinds, this.#window);
+    this.top = { area, mask: this.#everywhere, style, outer: undefined };
+  }
+
+  /** Whether a part of a box can be seen. */
+  isIn(box: DOMRect, area: Area): boolean {
+    return this.#overlap(box, area, 0);
+  }
+
+  /** Whether a part of a text can be seen: more than a pixel of it, in a colour. */
+  isRead(text: Text, around: Surrounding, parent: CSSStyleDeclaration): boolean {
+    if (parent.visibility !== 'visible' || parent.contentVisibility === 'hidden') return false;
+    this.#range.selectNodeContents(text);
+    if (!this.#overlap(this.#range.getBoundingClientRect(), around.area, 1)) return false;
+    return parent.webkitTextFillColor !== 'rgba(0, 0, 0, 0)' || this.#isPainted(around);
+  }
+
+  /** What can be seen of an element, and of what is in it. */
+  enter(element: Element, style: CSSStyleDeclaration, box: DOMRect, around: Surrounding): Entered {
+    const { display, position } = style;
+    // It has no box of its own.
+    if (display === 'contents') return { own: around.area, inside: around };
+    let { area: own, mask } = around;
+    if (position === 'absolute' || position === 'fixed') {
+      // Dialogs and popovers that are open are cut by nothing around them.
+      const isOnTop = this.#onTop !== '' && element.matches(this.#onTop);
+      if (isOnTop) mask = this.#everywhere;
+      own = this.#common(mask, this.#placed(position, isOnTop ? undefined : around));
+    }
+    const cut = this.#cut(style, box);
+    if (cut !== undefined) [own, mask] = [this.#common(own, cut), this.#common(mask, cut)];
+    const area = this.#content(element, style, box, own);
+    return { own, inside: { area, mask, style, outer: around } };
+  }
+
+  /** Whether an element can be seen that wasn't come upon yet. */
+  isShown(element: Element): boolean {
+    const around = this.#surrounding(this.#parentOf(element));
+    const box = element.getBoundingClientRect();
+    return this.isIn(box, this.enter(element, getComputedStyle(element), box, around).own);
+  }
+
+  /** What is on top in the middle of an element, as its own tree has it. */
+  hit(element: Element): Element | null {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const root = element.getRootNode();
+    const tree = root instanceof ShadowRoot ? root : document;
+    return tree.elementFromPoint(left + width / 2, top + height / 2);
+  }
+
+  /** The one of several modal dialogs that is on top. */
+  topmostOf(modals: readonly Element[]): Element | undefined {
+    const isOnTop = (modal: Element): boolean => {
+      const hit = this.hit(modal);
+      return hit !== null && modal.contains(hit);
+    };
+    return modals.findLast(isOnTop) ?? modals.at(-1);
+  }
+
+  #surrounding(element: Element | null): Surrounding {
+    if (element === null || element === document.documentElement) return this.top;
+    const around = this.#surrounding(this.#parentOf(element));
+    const box = element.getBoundingClientRect();
+    return this.enter(element, getComputedStyle(element), box, around).inside;
+  }
+
+  #parentOf(element: Element): Element | null {
+    const root = element.getRootNode();
+    const host = root instanceof ShadowRoot ? root.host : null;
+    return element.assignedSlot ?? element.parentElement ?? host;
+  }
+
+  /** Where an element can be seen whose place isn't in the flow: what it is placed in may be further out. */
+  #placed(position: string, around: Surrounding | undefined): Area {
+    for (let each = around; each?.outer !== undefined; each = each.outer) {
+      const isHolder = position === 'absolute' && each.style.position !== 'static';
+      if (isHolder || this.#holdsFixed(each.style)) return each.area;
+    }
+    return position === 'fixed' ? this.#window : this.top.area;
+  }
+
+  /** Whether what is fixed is so to this element, not to the window. */
+  #holdsFixed(style: CSSStyleDeclaration): boolean {
+    const values = [
+      style.transform,
+      style.translate,
+      style.rotate,
+      style.scale,
+      style.perspective,
+      style.filter,
+      style.backdropFilter,
+    ];
+    return (
+      values.some((value) => value !== 'none' && value !== '') ||
+      /paint|layout|strict|content/u.test(style.contain) ||
+      /transform|perspective|filter/u.test(style.willChange) ||
+      style.contentVisibility === 'auto'
+    );
+  }
+
+  /** Where the content of an element can be seen. */
+  #content(element: Element, style: CSSStyleDeclaration, box: DOMRect, own: Area): Area {
+    const { overflow } = style;
+    if (overflow === 'visible' || element === this.#unclipped) return own;
+    // To these it doesn't apply.
+    if (/^(?:inline|table-(?:row|column|header|footer).*)$/u.test(style.display)) return own;
+    const port = this.#common(own, this.#portOf(element, box));
+    const [x, y = x] = overflow.split(' ');
+    const [cutsX, cutsY] = [x !== 'visible', y !== 'visible'];
+    // In one pixel nothing can be read.
+    if (cutsX && port.right - port.left <= 1) return this.#nowhere;
+    if (cutsY && port.bottom - port.top <= 1) return this.#nowhere;
+    const { left, top, right, bottom } = this.#scrolled(element, style, overflow, port);
+    return { ...own, ...(cutsX ? { left, right } : {}), ...(cutsY ? { top, bottom } : {}) };
+  }
+
+  /** The inside of an element's border, also of one that is drawn larger or smaller than it is. */
+  #portOf(element: Element, box: DOMRect): Area {
+    const { clientLeft, clientTop, clientWidth, clientHeight } = element;
+    const isBox = element instanceof HTMLElement;
+    const x = (isBox ? box.width / element.offsetWidth : 1) || 1;
+    const y = (isBox ? box.height / element.offsetHeight : 1) || 1;
+    const [left, top] = [box.left + clientLeft * x, box.top + clientTop * y];
+    return { left, top, right: left + clientWidth * x, bottom: top + clientHeight * y };
+  }
+
+  /** What comes into a port by scrolling: nothing that is before the beginning. */
+  #scrolled(element: Element, style: CSSStyleDeclaration, overflow: string, port: Area): Area {
+    const { scrollLeft, scrollTop, scrollWidth, scrollHeight } = element;
+    const [x = '', y = x] = overflow.split(' ');
+    let { left, top, right, bottom } = port;
+    if (/auto|scroll/u.test(x) && scrollWidth > element.clientWidth) {
+      const isReversed = style.direction === 'rtl' || style.writingMode.endsWith('rl');
+      left -= this.#isBackward(style, scrollLeft, isReversed) ? scrollWidth : scrollLeft;
+      right += scrollWidth;
+    }
+    if (/auto|scroll/u.test(y) && scrollHeight > element.clientHeight) {
+      top -= this.#isBackward(style, scrollTop, false) ? scrollHeight : scrollTop;
+      bottom += scrollHeight;
+    }
+    return { left, top, right, bottom };
+  }
+
+  /** Whether the beginning is at the other end, as in a list of messages. */
+  #isBackward(style: CSSStyleDeclaration, scrolled: number, isReversed: boolean): boolean {
+    return isReversed || scrolled < 0 || style.flexDirection.endsWith('reverse');
+  }
+
+  /** What `clip-path` and `clip` leave of an element. */
+  #cut(style: CSSStyleDeclaration, box: DOMRect): Area | undefined {
+    const { clipPath, position } = style;
+    if (clipPath !== 'none') return this.#path(clipPath, box);
+    if (position !== 'absolute' && position !== 'fixed') return undefined;
+    const sides = /^rect\((?<sides>.*)\)$/u.exec(style.clip)?.groups?.['sides']?.split(',');
+    if (sides === undefined) return undefined;
+    const [top = 0, right = 0, bottom = 0, left = 0] = sides.map((side, at) => {
+      const isFar = at === 1 || at === 2;
+      return side.trim() === 'auto' ? (isFar ? Infinity : -Infinity) : Number.parseFloat(side);
+    });
+    return {
+      left: box.left + left,
+      top: box.top + top,
+      right: box.left + right,
+      bottom: box.top + bottom,
+    };
+  }
+
+  /** The box around a shape; undefined for one that isn't as simple. */
+  #path(clipPath: string, box: DOMRect): Area | undefined {
+    const { shape, given = '' } =
+      /^(?<shape>[a-z]+)\((?<given>[^()]*)\)/u.exec(clipPath)?.groups ?? {};
+    const x = (length = '0'): number => this.#length(length, box.width);
+    const y = (length = '0'): number => this.#length(length, box.height);
+    if (shape === 'circle' || shape === 'ellipse')
+      return /^0(?:px|%)/u.test(given) ? this.#nowhere : undefined;
+    if (shape === 'inset') {
+      const sides = given.replace(/ round .*$/u, '').split(' ');
+      const [top, right = top, bottom = top, left = right] = sides;
+      return {
+        left: box.left + x(left),
+        top: box.top + y(top),
+        right: box.right - x(right),
+        bottom: box.bottom - y(bottom),
+      };
+    }
+    if (shape !== 'polygon') return undefined;
+    const points = given.replace(/^(?:evenodd|nonzero),/u, '').split(',');
+    const xs = points.map((point) => box.left + x(point.trim().split(' ')[0]));
+    const ys = points.map((point) => box.top + y(point.trim().split(' ')[1]));
+    return {
+      left: Math.min(...xs),
+      top: Math.min(...ys),
+      right: Math.max(...xs),
+      bottom: Math.max(...ys),
+    };
+  }
+
+  #length(length: string, whole: number): number {
+    const number = Number.parseFloat(length);
+    return length.endsWith('%') ? (number * whole) / 100 : number;
+  }
+
+  /** A text without a colour can be seen by its shadow, or as the shape of a background. */
+  #isPainted(around: Surrounding): boolean {
+    if (around.style.textShadow !== 'none') return true;
+    for (let each: Surrounding | undefined = around; each !== undefined; each = each.outer) {
+      if (/\btext\b/u.test(each.style.backgroundClip)) return true;
+    }
+    return false;
+  }
+
+  #common(one: Area, other: Area): Area {
+    return {
+      left: Math.max(one.left, other.left),
+      top: Math.max(one.top, other.top),
+      right: Math.min(one.right, other.right),
+      bottom: Math.min(one.bottom, other.bottom),
+    };
+  }
+
+  #overlap(box: DOMRect, area: Area, more: number): boolean {
+    return (
+      Math.min(box.right, area.right) - Math.max(box.left, area.left) > more &&
+      Math.min(box.bottom, area.bottom) - Math.max(box.top, area.top) > more
+    );
+  }
+}
