@@ -7,6 +7,7 @@ import { type Level } from '../attest/coverage.ts';
 import { type Examined } from '../attest/examine.ts';
 import { type ExaminedAudit } from './audit-evidence.ts';
 import { wrapped } from './fit.ts';
+import { type Output } from './io.ts';
 import { oneLine } from './words.ts';
 
 /** A file that holds. */
@@ -25,17 +26,22 @@ export interface Graded {
   readonly faults: number;
 }
 
-/** In two or three sentences. @param head one that was kept elsewhere. */
-export function caveat({ held, all, faults }: Graded, head: string | undefined): string {
+/** In two or three sentences, in lines for `output`. @param head one that was kept elsewhere. */
+export function caveat(
+  { held, all, faults }: Graded,
+  head: string | undefined,
+  output: Output,
+): string {
+  const fit = (text: string): string => wrapped(text, output);
   const not = `Not shown: ${notShown(held, faults, head !== undefined)}`;
-  if (held.length === 0) return wrapped(not);
+  if (held.length === 0) return fit(not);
   const shown = ['the records fit together', ...shownOf(held)];
   if (head !== undefined) shown.push('they are those whose head you kept');
   const last = shown.pop() ?? '';
   const list = shown.length === 0 ? last : `${shown.join(', ')}, and ${last}`;
   const which = held.length === 1 ? 'the file that holds' : `the ${held.length} files that hold`;
   const of = held.length === all ? '' : ` of ${which}`;
-  return [`Shown${of}: ${list}.`, not, ...unseen(held)].map((text) => wrapped(text)).join('\n');
+  return [`Shown${of}: ${list}.`, not, ...unseen(held)].map(fit).join('\n');
 }
 
 /**

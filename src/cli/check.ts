@@ -103,7 +103,7 @@ function inWords(
   if (record === undefined) {
     const { reason, detail } = fault ?? { reason: 'bad_proof', detail: '' };
     const words = `${style('bad', 'FAULT')}  ${name}  ${reason}: ${oneLine(detail)}`;
-    return [fitted(words, io.out), ...keys, wrapped(MEANINGS[reason])];
+    return [fitted(words, io.out), ...keys, wrapped(MEANINGS[reason], io.out)];
   }
   const { seq } = record;
   const place = `record ${number(seq)} of log ${oneLine(origin)}, with ${count(size, 'record')}`;
@@ -113,7 +113,7 @@ function inWords(
     '',
     ...loneLines(record, { full, style }),
     '',
-    style('quiet', [SHOWN, NOT_SHOWN].map((text) => wrapped(text)).join('\n')),
+    style('quiet', [SHOWN, NOT_SHOWN].map((text) => wrapped(text, io.out)).join('\n')),
   ];
 }
 

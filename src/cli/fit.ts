@@ -31,10 +31,12 @@ export function fitted(text: string, { terminal, columns }: Output): string {
     .join('\n');
 }
 
-/** Text in lines of up to `width` places. */
-export function wrapped(text: string, width = 78): string {
-  return hung(text, 0, width);
+/** A paragraph, which is in lines everywhere: for a terminal that is narrower, in shorter ones. */
+export function wrapped(text: string, { terminal, columns }: Output): string {
+  return hung(text, 0, terminal ? Math.min(PARAGRAPH, columns - 1) : PARAGRAPH);
 }
+
+const PARAGRAPH = 78;
 
 /** Where the words of a line begin: below a file's name, or beside the name of an evidence. */
 const NAMED = /^ {7}(?:signed|remembered|anchored|witnessed|note) +/;

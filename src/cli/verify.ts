@@ -115,7 +115,7 @@ async function verify(
   const worst = Math.max(0, ...results.map(statusOf));
   const graded = gradedIn(results);
   if (graded.held.length + graded.faults > 0 && json !== true) {
-    io.out.line(io.out.style('quiet', caveat(graded, wanted.head)));
+    io.out.line(io.out.style('quiet', caveat(graded, wanted.head, io.out)));
   }
   return worst === 0 ? 0 : worst === 1 ? 1 : 2;
 }

@@ -579,6 +579,12 @@ const CAUGHT: readonly Attack[] = [
     says: /FAULT {2}runs\/a\.jsonl .*diverged: by this machine's memory of heads another log[^]*FAULT {2}runs\/a\.jsonl {2}missing: /,
   },
   {
+    name: 'swap two runs, and edit the catalogue, for who wrote them and verifies one alone',
+    act: () => swapListed(),
+    args: ['runs/a.jsonl'],
+    says: /diverged: by this machine's memory of heads another log/,
+  },
+  {
     name: 'swap two runs, and edit the catalogue, seen from the folder',
     act: () => swapListed(),
     args: ['runs', '--allow-open'],
@@ -959,8 +965,9 @@ const NOT_CAUGHT: readonly Attack[] = [
     says: /note {7}another log was seen here at/,
   },
   {
-    name: 'swap two runs, and edit the catalogue, for who verifies one of them alone',
+    name: 'swap two runs, and edit the catalogue, for a stranger who verifies one of them alone',
     act: () => swapListed(),
+    who: 'stranger',
     args: ['runs/a.jsonl'],
     says: /note {7}the catalogue of its folder is not believed: hash_mismatch/,
   },

@@ -42,8 +42,14 @@ describe('lines that fit', () => {
   });
 });
 
-test('text in lines of at most 78 columns', () => {
-  const lines = wrapped('word '.repeat(60).trimEnd()).split('\n');
+test.each([
+  ['of at most 78 columns', output(200), 78],
+  ['also where it goes to a file', output(40, false), 78],
+  ['and shorter ones for a terminal that is narrower', output(40), 39],
+])('a paragraph is in lines %s', (_, to, width) => {
+  const lines = wrapped('word '.repeat(60).trimEnd(), to).split('\n');
   expect(lines.join(' ')).toBe('word '.repeat(60).trimEnd());
-  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(78);
+  const longest = Math.max(...lines.map((line) => line.length));
+  expect(longest).toBeLessThanOrEqual(width);
+  expect(longest).toBeGreaterThan(width - 'word '.length);
 });

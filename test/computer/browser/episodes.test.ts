@@ -203,7 +203,7 @@ describeInBrowser('hashtape episode', (world) => {
     const { status, stdout } = await execute(process.execPath, verify, { cwd: folder, env });
     expect(status, stdout).toBe(0);
     expect(stdout).toMatch(
-      / note +another log was seen here at 20.*: hashtape\/[0-9a-f]{64}, 4 entries$/m,
+      / note +another log was written here at 20.*: hashtape\/[0-9a-f]{64}, 4 entries$/m,
     );
   }
 
