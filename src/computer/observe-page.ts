@@ -166,7 +166,7 @@ export class PageView {
     const { own, inside } = this.#shown.enter(element, style, box, around.surrounding);
     const isSeen = style.visibility === 'visible' && this.#shown.isIn(box, own);
     if (!isSeen) this.#addToggle(element, around);
-    const isModal = element.matches('dialog:modal');
+    const isModal = element.localName === 'dialog' && element.matches(':modal');
     if (isModal) this.#modals.push(element);
     const modal = isModal ? element : around.modal;
     this.#visit(
