@@ -42,6 +42,15 @@ type Done =
   | { readonly ok: true; readonly summary: string }
   | { readonly ok: false; readonly error: string };
 
+/** What was seen after an action. */
+interface Sequel {
+  /** The screen before, where it wasn't seen. */
+  readonly after: Look;
+  /** What the action came to, and why that wasn't seen. */
+  readonly words: string;
+  readonly isSeen: boolean;
+}
+
 /** What a stage is made of. */
 export interface StageOptions {
   readonly goal: string;
@@ -72,6 +81,8 @@ export class Stage {
   #shown: Look | null = null;
   #pending: Promise<void> = Promise.resolve();
   #isOver = false;
+  /** Whether the screen was gone when it was last needed. */
+  #isGone = false;
 
   constructor(options: StageOptions) {
     this.#options = options;
@@ -130,17 +141,35 @@ export class Stage {
   async #act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look }> {
     const before = this.look ?? (await this.observe(signal));
     const shown = this.#shown ?? before;
-    const isBlind = this.stale && 'target' in action;
-    const done = isBlind ? STALE : await this.#attempt(action, { shown, now: before }, signal);
-    const after = isBlind || signal.aborted ? before : await this.#after(before, signal);
-    if (done.ok) this.look = after;
-    else this.stale ||= after.digest !== before.digest;
-    const outcome = this.secrets.hideShown(wordsOf(done));
-    const step = await this.#write(action, { outcome, ok: done.ok, look: shown });
-    this.#watched(action, { step, before, after });
-    if (done.ok) return { summary: outcome, look: after };
-    const hint = this.stale && !isBlind ? '. The screen has changed meanwhile: look at it' : '';
-    throw new ActionError(`${outcome}${hint}`);
+    if (this.stale && 'target' in action) {
+      const untouched = { before, after: before, words: STALE, isSeen: true };
+      throw new ActionError(await this.#record(action, false, { shown, ...untouched }));
+    }
+    const done = await this.#attempt(action, { shown, now: before }, signal);
+    const sequel = await this.#after(before, done, signal);
+    const outcome = await this.#record(action, done.ok, { shown, before, ...sequel });
+    const { after, isSeen } = sequel;
+    if (done.ok && isSeen) {
+      this.look = after;
+      return { summary: outcome, look: after };
+    }
+    this.stale ||= !isSeen || after.digest !== before.digest;
+    throw new ActionError(
+      this.stale ? `${outcome}. The screen has changed meanwhile: look at it` : outcome,
+    );
+  }
+
+  /** Records what was tried, and gives its outcome in words without secrets. */
+  async #record(
+    action: Deed,
+    ok: boolean,
+    { shown, before, after, words, isSeen }: Sequel & { shown: Look; before: Look },
+  ): Promise<string> {
+    const outcome = this.secrets.hideShown(words);
+    const step = await this.#write(action, { outcome, ok, look: shown });
+    // Of a screen that isn't seen, nobody knows whether it changed.
+    this.#watched(step, { before, after, idle: action.kind === 'wait' || !isSeen });
+    return outcome;
   }
 
   async #attempt(
@@ -161,7 +190,8 @@ export class Stage {
 
   #gone(error: ScreenGoneError): string {
     const evidence = `the screen is gone: ${error.message}`;
-    this.#options.onAlert({ kind: 'screen_gone', evidence });
+    if (!this.#isGone) this.#options.onAlert({ kind: 'screen_gone', evidence });
+    this.#isGone = true;
     return evidence;
   }
 
@@ -196,15 +226,16 @@ export class Stage {
     return raced;
   }
 
-  async #after(before: Look, signal: AbortSignal): Promise<Look> {
+  /** Looks after an action. Whatever comes of the look, the action was done, and is recorded. */
+  async #after(before: Look, done: Done, signal: AbortSignal): Promise<Sequel> {
+    const words = wordsOf(done);
+    if (signal.aborted) return { after: before, words, isSeen: false };
     try {
-      return await this.#see(signal);
+      return { after: await this.#see(signal), words, isSeen: true };
     } catch (error) {
-      if (error instanceof ScreenGoneError) return before;
-      if (!signal.aborted) throw error;
-      // Nobody knows what is there now; that the action was done stays true, and is recorded.
-      this.stale = true;
-      return before;
+      const why = error instanceof ScreenGoneError ? this.#gone(error) : describeError(error);
+      const all = words.includes(why) ? words : `${words}; what came of it was not seen: ${why}`;
+      return { after: before, words: all, isSeen: false };
     }
   }
 
@@ -213,6 +244,7 @@ export class Stage {
     const raced = await this.#waited(work, 'look', { signal, waits: 0 });
     if (raced.ended === 'error') throw raced.error;
     if (raced.ended !== 'value') throw new ActionError('the look at the screen was given up');
+    this.#isGone = false;
     const seen = wellFormed(withNotices(raced.value));
     this.secrets.see(seen);
     const all = this.secrets.hideOn(seen);
@@ -224,9 +256,10 @@ export class Stage {
     };
   }
 
-  #watched(action: Deed, { step, before, after }: { step: Step; before: Look; after: Look }): void {
-    const idle = action.kind === 'wait';
-    const { said, ok } = step;
+  #watched(
+    { said, ok }: Step,
+    { before, after, idle }: { before: Look; after: Look; idle: boolean },
+  ): void {
     const seen = { before: before.digest, after: after.digest, action: said, ok, idle };
     for (const alert of this.#watch.step(seen)) this.#options.onAlert(alert);
   }
@@ -251,10 +284,7 @@ export class Stage {
   }
 }
 
-const STALE: Done = {
-  ok: false,
-  error: 'the screen has changed since it was looked at: look at it first',
-};
+const STALE = 'the screen has changed since it was looked at: look at it first';
 
 function wordsOf(done: Done): string {
   return done.ok ? done.summary : done.error;

@@ -6,12 +6,13 @@
 import { existsSync, readFileSync, renameSync, rmSync, truncateSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { type Action } from '../../src/computer/action.ts';
+import { type BrainFunction } from '../../src/computer/brain.ts';
 import { openAudit, type EpisodeOptions, type Screen } from '../../src/computer/index.ts';
 import { type Model, type ModelReply } from '../../src/run/model.ts';
 import { fakeClock } from '../../src/testing/clock.ts';
 import { never } from '../run/support.ts';
 import { scratch } from '../store/helpers.ts';
-import { DONE, doing, perform, SAVE, stuck, TYPE } from './episode-support.ts';
+import { DONE, doing, perform, SAVE, stuck, todo, TYPE } from './episode-support.ts';
 
 const newPath = scratch();
 
@@ -24,6 +25,18 @@ const calls = (...names: string[]): Model =>
     },
     { id: 'test' },
   );
+
+/** A to-do list whose so manieth look fails. */
+function failing(at: number): Screen {
+  const screen = todo();
+  let seen = 0;
+  const observe: Screen['observe'] = (options) => {
+    seen += 1;
+    if (seen === at) throw new Error('navigating');
+    return screen.observe(options);
+  };
+  return { observe, act: (action, options) => screen.act(action, options) };
+}
 
 /** A screen that shows itself so often, and then hangs. */
 function hanging(looks: number): Screen {
@@ -99,6 +112,25 @@ describe('without a claim nothing is verified, printed or recorded as if it were
   test('the picture of the last screen is in the record all the same', async () => {
     const { result } = await perform({ brain: calls('refuse'), screenshot: newPath('last.png') });
     expect(result.check?.detail).toMatch(/^not verified: it was refused; last screen SHA-256 /);
+  });
+});
+
+test('an action whose sequel can not be seen is in the log, and the brain is shown the screen anew', async () => {
+  const audit = newPath('audit.jsonl');
+  const shown: string[] = [];
+  const actions = [TYPE, SAVE, DONE];
+  const brain: BrainFunction = ({ elements }, _goal, history) => {
+    shown.push(elements[0]?.value ?? '');
+    return actions[history.length] ?? DONE;
+  };
+  const { result } = await perform({ screen: failing(2), audit, brain });
+  expect(result).toMatchObject({ result: 'verified', steps: 3, alerts: [] });
+  expect(shown).toEqual(['', 'milk', '']);
+  const [first = ''] = readFileSync(audit, 'utf8').split('\n');
+  expect(JSON.parse(first)).toMatchObject({
+    action: 'type "milk" into "New item"',
+    ok: true,
+    outcome: 'typed into "New item"; what came of it was not seen: Error: navigating',
   });
 });
 

@@ -530,15 +530,29 @@ describe('the watchdog', () => {
     const { result } = await perform({
       screen,
       brain: (_o, _g, history) => {
-        if (history.length === 1) screen.crash();
-        return history.length < 3 ? SAVE : DONE;
+        if (history.length < 1) return SAVE;
+        screen.crash();
+        return DONE;
       },
     });
-    expect(result.alerts.map(({ kind }) => kind)).toContain('screen_gone');
     expect(result).toMatchObject({
       result: 'failed',
       check: { detail: expect.stringContaining('ScreenGoneError') },
     });
+  });
+
+  test('of a browser that dies at an action the brain is shown nothing any more', async () => {
+    const screen = todo();
+    const { result } = await perform({
+      screen,
+      brain: (_o, _g, history) => {
+        if (history.length === 1) screen.crash();
+        return history.length < 3 ? SAVE : DONE;
+      },
+    });
+    expect(result.alerts.map(({ kind }) => kind)).toEqual(['screen_gone']);
+    expect(result).toMatchObject({ result: 'error', steps: 2 });
+    expect(result.outcome.error).toBe('the screen could not be seen 3 times');
   });
 });
 
