@@ -88,16 +88,34 @@ function marksIn(value: JsonValue, depth: number): JsonValue {
 
 /** `tool_calls[0].arguments.password`; each once. */
 function placesOf(commitments: readonly Commitment[], record: TranscriptRecord): readonly string[] {
-  return [...new Set(commitments.map(({ path }) => placeText(path, record)))];
+  return fewOf([...counted(commitments, record).keys()]);
 }
 
 /** `2 parts of tool_calls[0].arguments, 1 part of the record`. */
 function withheldWords(commitments: readonly Commitment[], record: TranscriptRecord): string {
-  const places = placesOf(commitments, record).map((place) => {
-    const here = commitments.filter(({ path }) => placeText(path, record) === place).length;
-    return `${count(here, 'part')} of ${place}`;
-  });
-  return places.join(', ');
+  const places = counted(commitments, record);
+  return fewOf([...places].map(([place, here]) => `${count(here, 'part')} of ${place}`)).join(', ');
+}
+
+/** How many there are at each place, as it is called. */
+function counted(
+  commitments: readonly Commitment[],
+  record: TranscriptRecord,
+): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const { path } of commitments) {
+    const place = placeText(path, record);
+    places.set(place, (places.get(place) ?? 0) + 1);
+  }
+  return places;
+}
+
+/** Nobody reads a line of thousands of places. */
+const MOST_PLACES = 20;
+
+function fewOf(places: readonly string[]): readonly string[] {
+  const left = places.length - MOST_PLACES;
+  return left > 1 ? [...places.slice(0, MOST_PLACES), `${left} more`] : places;
 }
 
 function placeText([first, ...rest]: Path, { kind }: TranscriptRecord): string {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { constants, rmSync } from 'node:fs';
+import { constants, lstatSync, rmSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { NOTHING_OPEN, parseOpenFile, type OpenFile } from '../evidence/open-file.ts';
@@ -68,6 +68,8 @@ export async function revealerFor(transcript: string | URL | TranscriptStore): P
   return new Revealer(path === undefined ? NOTHING_OPEN : await readDisclosures(path));
 }
 
+const FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+
 /** Disclosures that are being written. The lock of the transcript is theirs too. */
 export class DisclosureFile {
   /** Its state is how many bytes belong to records. */
@@ -90,13 +92,10 @@ export class DisclosureFile {
     const { system, durability } = place;
     const path = place.path + SIDECAR.disclosures;
     const name = location + SIDECAR.disclosures;
-    // Nobody who made it beforehand, or a link in its place, may get to read what is written to it.
-    const fresh = kept === null ? constants.O_EXCL : 0;
-    const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants;
-    const flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | fresh;
+    const isNew = isFresh(path, kept);
     let file: Opened | undefined;
     try {
-      file = await system.open(path, flags, 0o600);
+      file = await system.open(path, isNew ? FLAGS | constants.O_EXCL : FLAGS, 0o600);
       if (file.stat().size > (kept ?? 0)) file.truncate(kept ?? 0);
       if (durability !== 'never') {
         await file.datasync();
@@ -109,7 +108,7 @@ export class DisclosureFile {
       if (codeOf(error) === 'EEXIST') throw leftOver(name);
       // The error that led here is the one to tell.
       await file?.close().catch(() => undefined);
-      if (file !== undefined && kept === null) rmSync(path, { force: true });
+      if (file !== undefined && isNew) rmSync(path, { force: true });
       throw openError(name, throughLink(name, error), true);
     }
   }
@@ -154,6 +153,18 @@ export class DisclosureFile {
   close(): Promise<void> {
     return this.#file.close();
   }
+}
+
+/**
+ * Whether a file is to be made, where none may be: nobody who made one beforehand, or a link in its place, may get to
+ * read what is written to it. One of which nothing belongs to a record may be anybody's, and is removed.
+ */
+function isFresh(path: string, kept: number | null): boolean {
+  if (kept !== 0) return kept === null;
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  if (there?.isFile() === false) return false;
+  rmSync(path, { force: true });
+  return true;
 }
 
 function leftOver(name: string): StoreError {

@@ -5,7 +5,9 @@
  */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { committedLines } from '../../src/cli/show-committed.ts';
 import { recordLines } from '../../src/cli/show-record.ts';
+import { type Commitment } from '../../src/evidence/commit.ts';
 import { canonicalJson, parseJson, type JsonObject } from '../../src/transcript/index.ts';
 
 const view = { turn: 1, full: false, style: (_look: string, text: string) => text };
@@ -88,4 +90,15 @@ test('a value that JavaScript would spell otherwise keeps its spelling', () => {
   const payload = (parsed as { value: JsonObject }).value;
   const lines = recordLines({ seq: 3, kind: 'odd', payload, prev: '', hash: '' }, view);
   expect(lines).toEqual(['#3 odd', '  {"big":123456789012345678901234567890,"input":1.0}']);
+});
+
+test('of thousands of places that were taken out, the first are named', () => {
+  const commitments = Array.from({ length: 20_000 }, (_, at): Commitment => ({
+    path: ['value', at, 'email'],
+    digest: '',
+    state: 'withheld',
+  }));
+  const record = { seq: 0, kind: 'tool', payload: {}, prev: '', hash: '' };
+  const line = committedLines({ record, commitments }, view).at(-1) ?? '';
+  expect(line).toMatch(/^ {2}withheld {2}1 part of result\[0\]\.email, 1 part of .* 19,?980 more$/);
 });

@@ -5,8 +5,11 @@
  * @module
  */
 import {
+  chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readFileSync,
   rmSync,
   statSync,
@@ -171,6 +174,22 @@ test.each<[string, (path: string) => void, string]>([
   const error = await storeError(readDisclosures(path), 'failed');
   expect(error.message).toContain(words);
   expect(error.message).toContain('move it away');
+});
+
+test('a file that nothing belongs to is made anew: whoever made it may read it', async () => {
+  const path = newPath();
+  const store = await createTranscript(path);
+  if (!(store instanceof FileStore)) throw new Error('not a file');
+  writeFileSync(`${path}.open`, '');
+  chmodSync(`${path}.open`, 0o666);
+  const reader = openSync(`${path}.open`, 'r');
+  const file = await DisclosureFile.open(store.place, store.location, 0);
+  await file.append('0 Wy\n');
+  await file.close();
+  await store.close();
+  expect(readFileSync(reader, 'utf8')).toBe('');
+  closeSync(reader);
+  expect(statSync(`${path}.open`).mode & 0o777).toBe(0o600);
 });
 
 test('nothing is written that could not be read again', async () => {
