@@ -29,7 +29,7 @@ import {
 } from './live-options.ts';
 import { priceOf, watchLive } from './live-run.ts';
 import { given, repeated } from './options.ts';
-import { createOut } from './out.ts';
+import { closeOut, createOut } from './out.ts';
 import { report } from './report.ts';
 import { commandCheck } from './tools/shell.ts';
 import { harmlessJson, oneLine, problemOf } from './words.ts';
@@ -167,8 +167,13 @@ async function onScreen(
   const keeping = await Keeping.of(io, flags.sign);
   const store = await createOut(flags.out, goal, keeping);
   const places = placesOf(store, flags);
-  requireApart([store.location, places.audit, places.screenshot]);
-  await keeping.beginAudit(places.audit);
+  try {
+    requireApart([store.location, places.audit, places.screenshot]);
+    await keeping.beginAudit(places.audit);
+  } catch (error) {
+    await closeOut(store);
+    throw error;
+  }
   err.line(`model ${oneLine(actors.brain.id ?? 'custom')}, page ${oneLine(flags.url)}`);
   const result = await carried(asked, store, {
     goal,
@@ -281,7 +286,7 @@ async function carried(
     if (!(error instanceof StoreError)) throw error;
     throw new CommandError(`the audit log can't be used: ${problemOf(error)}`, { cause: error });
   } finally {
-    await store.close();
+    await closeOut(store);
   }
   if (result === undefined) throw new Error('the code here has a bug: the episode has no result');
   return result;

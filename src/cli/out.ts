@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { rm } from 'node:fs/promises';
 import { StoreError, type TranscriptStore } from '../store/index.ts';
 import { CommandError } from './io.ts';
 import { type Keeping } from './keeping.ts';
@@ -32,6 +33,12 @@ export async function createOut(
       });
     }
   }
+}
+
+/** Closes a transcript that was created, and leaves no empty file of one that nothing came of. */
+export async function closeOut(store: TranscriptStore): Promise<void> {
+  await store.close();
+  if (store.head.count === 0) await rm(store.location, { force: true });
 }
 
 /** `2026-11-30T10-40-44Z-what-is-2-40.jsonl`: sorts by time, and is a file name everywhere. */

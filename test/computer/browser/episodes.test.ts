@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -299,10 +299,14 @@ describeInBrowser('hashtape episode', (world) => {
       2,
       /the page can't be opened: there is no browser at \/no\/chromium/,
     ],
+    ['an audit log that can not be one', ['--audit', '.'], 2, /the audit log can't be used: \./],
+    ['one file for two', ['--audit', 'a.jsonl'], 2, /must name three files/],
   ])('%s', async (_name, more, status, words) => {
     await command(episodeArgs(...more), (ran, folder) => {
       expect(ran.stderr).toMatch(words);
       expect(ran.status).toBe(status);
+      const left = readdirSync(folder).filter((name) => name.startsWith('a.') && status === 2);
+      expect(left).toEqual([]);
       expect(existsSync(join(folder, 'a.jsonl'))).toBe(status === 1);
     });
   });
