@@ -80,7 +80,9 @@ async function ask(
   if (look === null) throw new Error('the code here has a bug: nothing was looked at');
   let said: unknown;
   try {
-    said = await brain(look.view, goal, history.map(pastStep), { signal });
+    // Copies: whatever it does to them, it is the screen as it was seen that is acted on, and the record that stands.
+    const [view, past] = structuredClone([look.view, history.map(pastStep)] as const);
+    said = await brain(view, goal, past, { signal });
   } catch (error) {
     throw new ModelError(`the brain raised ${describeError(error)}`);
   }

@@ -200,7 +200,7 @@ export class Stage {
     const work = this.#options.screen.act(aim, { signal });
     const raced = await this.#waited(work, describe(action), { signal, waits });
     if (raced.ended === 'error') throw raced.error;
-    if (raced.ended === 'value') return raced.value;
+    if (raced.ended === 'value') return readDone(raced.value);
     return { ok: false, error: 'given up; its effect is unknown' };
   }
 
@@ -285,6 +285,17 @@ export class Stage {
 }
 
 const STALE = 'the screen has changed since it was looked at: look at it first';
+
+/** What a screen of somebody's own answered. @throws {TypeError} if that is no answer. */
+function readDone(value: unknown): Done {
+  const { ok, summary, error }: { ok?: unknown; summary?: unknown; error?: unknown } =
+    Object(value);
+  if (ok === true && typeof summary === 'string') return { ok, summary };
+  if (ok === false && typeof error === 'string') return { ok, error };
+  throw new TypeError(
+    "the screen's act gave neither { ok: true, summary } nor { ok: false, error }",
+  );
+}
 
 function wordsOf(done: Done): string {
   return done.ok ? done.summary : done.error;

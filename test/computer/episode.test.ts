@@ -15,6 +15,7 @@ import {
   type Episode,
   type EpisodeOptions,
 } from '../../src/computer/index.ts';
+import { type ActResult } from '../../src/computer/screen.ts';
 import { scripted } from '../../src/models/scripted.ts';
 
 import { verifyFile } from '../../src/store/index.ts';
@@ -555,6 +556,45 @@ describe('the watchdog', () => {
     expect(result.outcome.error).toBe('the screen could not be seen 3 times');
   });
 });
+
+test('what a brain does to its observation changes nothing of what is acted on', async () => {
+  const screen = todo();
+  const { result } = await perform({
+    screen,
+    brain: ({ elements }, _goal, history) => {
+      const past = history.at(-1);
+      if (past !== undefined) Object.assign(past.action, { kind: 'done', answer: 'all of it' });
+      (elements as unknown[]).reverse(); // as plain JavaScript may
+      return history.length === 0 ? TYPE : history.length === 1 ? SAVE : DONE;
+    },
+  });
+  expect(screen.acted).toEqual([
+    { kind: 'type', index: 0, byLabel: true, text: 'milk', submit: false, isSecret: false },
+    { kind: 'click', index: 1, byLabel: true },
+  ]);
+  expect(result).toMatchObject({ result: 'verified', claim: DONE.kind === 'done' && DONE.answer });
+});
+
+test.each([undefined, null, 'clicked', {}, { ok: true }, { ok: 'yes', summary: 'x' }])(
+  'a screen whose act gives %j has done what nobody knows, which is in the log',
+  async (given) => {
+    const screen = stuck();
+    const audit = newPath('audit.jsonl');
+    const act = async (): Promise<ActResult> => given as unknown as ActResult; // as plain JavaScript may
+    const { result } = await perform({
+      screen: { observe: (options) => screen.observe(options), act },
+      audit,
+      brain: doing({ kind: 'click', target: { label: 'Go' } }, DONE),
+    });
+    expect(result.steps).toBe(2);
+    const [first = ''] = readFileSync(audit, 'utf8').split('\n');
+    expect(JSON.parse(first)).toMatchObject({
+      action: 'click "Go"',
+      ok: false,
+      outcome: expect.stringMatching(/act gave neither .*; its effect is unknown$/),
+    });
+  },
+);
 
 test('a screen that can not be seen at all ends it soon', async () => {
   const screen = todo();
