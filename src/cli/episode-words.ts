@@ -21,18 +21,21 @@ export function did({ ok, content, call }: Extract<EpisodeEvent, { type: 'tool-e
 
 /** What is said of an episode beside its run. */
 export function rows({ result, audit, alerts, steps, screenshot }: Episode): string[] {
-  const log =
-    audit === undefined
-      ? []
-      : [
-          `audit     ${oneLine(audit.location)}, ${audit.entries === 1 ? '1 entry' : `${audit.entries} entries`}`,
-        ];
   return [
     `episode   ${result}, ${count(steps, 'action')}${alerts.length === 0 ? '' : `, ${count(alerts.length, 'alert')}`}`,
-    ...log,
+    ...(audit === undefined ? [] : auditRows(audit)),
     `picture   ${screenshot === undefined ? 'none could be kept' : oneLine(screenshot.path)}`,
     ...(audit === undefined
       ? []
       : [`          npx hashtape verify ${shellPath(oneLine(audit.location))}`]),
+  ];
+}
+
+function auditRows({ location, entries, torn }: NonNullable<Episode['audit']>): string[] {
+  const log = `audit     ${oneLine(location)}, ${entries === 1 ? '1 entry' : `${entries} entries`}`;
+  if (torn === undefined) return [log];
+  return [
+    log,
+    `          its last line was unfinished; the bytes are kept in ${oneLine(torn.kept)}`,
   ];
 }

@@ -6,6 +6,7 @@
 import { type RunEvent } from '../run/events.ts';
 import { type RunOptions } from '../run/options.ts';
 import { type CheckResult, type Outcome } from '../run/outcome.ts';
+import { type TornTail } from '../store/recover.ts';
 import { type AuditLog } from './audit-log.ts';
 import { type Brain } from './brain.ts';
 import { type Observation } from './observation.ts';
@@ -92,5 +93,11 @@ export interface Episode {
   readonly outcome: Outcome;
   /** The picture that was kept, and its SHA-256, hex. */
   readonly screenshot?: { readonly path: string; readonly sha256: string };
-  readonly audit?: { readonly location: string; readonly entries: number; readonly head: string };
+  readonly audit?: {
+    readonly location: string;
+    readonly entries: number;
+    readonly head: string;
+    /** The unfinished line that a crash had left, and that was set aside. */
+    readonly torn?: TornTail;
+  };
 }

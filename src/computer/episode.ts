@@ -122,8 +122,9 @@ function runOptions(options: EpisodeOptions): Omit<RunOptions, 'model'> {
 
 function nothing(): void {}
 
-function auditOf({ location, head }: AuditLog): NonNullable<Episode['audit']> {
-  return { location, entries: head.count, head: head.digest };
+function auditOf({ location, head, torn }: AuditLog): NonNullable<Episode['audit']> {
+  const { count: entries, digest } = head;
+  return { location, entries, head: digest, ...(torn === undefined ? {} : { torn }) };
 }
 
 /** A listener only watches: what goes wrong in it is its own affair. */

@@ -4,8 +4,9 @@
  * @module
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
+import { rows } from '../../src/cli/episode-words.ts';
 import { type Action } from '../../src/computer/action.ts';
 import { type BrainFunction } from '../../src/computer/brain.ts';
 import {
@@ -602,6 +603,18 @@ test('a screen that can not be seen at all ends it soon', async () => {
   const { result } = await perform({ screen, brain: doing(TYPE), audit: newPath('audit.jsonl') });
   expect(result).toMatchObject({ result: 'error', steps: 0, outcome: { spent: { steps: 3 } } });
   expect(result.outcome.error).toBe('the screen could not be seen 3 times');
+});
+
+test('an unfinished line of the audit log is set aside, and it is said where', async () => {
+  const audit = newPath('audit.jsonl');
+  await perform({ audit, brain: doing(TYPE, SAVE, DONE) });
+  const whole = readFileSync(audit, 'utf8');
+  writeFileSync(audit, whole.slice(0, -9));
+  const { result } = await perform({ audit, brain: doing(TYPE, SAVE, DONE) });
+  expect(result.audit).toMatchObject({ entries: 7, torn: { kept: `${basename(audit)}.torn-1` } });
+  expect(rows(result)).toContain(
+    `          its last line was unfinished; the bytes are kept in ${basename(audit)}.torn-1`,
+  );
 });
 
 test('what can not be audited is not done any more', async () => {
