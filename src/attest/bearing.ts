@@ -3,9 +3,10 @@
  *
  * @module
  */
+import { beginsAs } from './begins-as.ts';
 import { type HeadMemory, type KnownHead, type Recalled } from './head-memory.ts';
 import { type LogIdentity } from './log-identity.ts';
-import { isFileItself, realOrPlace } from './place-of.ts';
+import { realOrPlace } from './place-of.ts';
 
 /** What is remembered, as it bears on a file. */
 export interface Bearing {
@@ -67,7 +68,7 @@ export function bearingOn(
   const isKnown = heads.some(({ path }) => places.includes(path));
   const bears = (head: KnownHead): boolean => {
     if (places.includes(head.path)) return true;
-    const wasMoved = !isKnown && !isFileItself(head.path);
+    const wasMoved = !isKnown && !beginsAs(head.path, head.log);
     return wasMoved || (isOwn(head, heads) && identity?.isCatalog !== true);
   };
   return { places, heads: heads.filter(bears), elsewhere: heads.filter((head) => !bears(head)) };

@@ -115,7 +115,8 @@ export function uncovered(
   for (const level of required ?? []) {
     const sizes = coverage.filter(({ by }) => by === level).map(({ records }) => records);
     const most = Math.max(0, ...sizes);
-    if (most < count) return lacking(level, most, { unknown, policy });
+    // Of no record nothing holds.
+    if (most < count || count === 0) return lacking(level, most, { unknown, policy });
   }
   return undefined;
 }

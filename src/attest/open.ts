@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { statSync } from 'node:fs';
 import {
   createTranscript,
   openTranscript,
@@ -17,7 +18,14 @@ import { AttestedStore, type Attesting, type Begun } from './attested-store.ts';
 import { bearingOn, seenAt } from './bearing.ts';
 import { readCheckpoints, type CheckpointFile } from './checkpoint-file.ts';
 import { compare, wantRoots, type EvidenceFault } from './compare.ts';
-import { headAt, headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
+import {
+  headAt,
+  headsOf,
+  seenAs,
+  sizeWords,
+  type HeadMemory,
+  type KnownHead,
+} from './head-memory.ts';
 import { identityIn } from './identity-in.ts';
 import { identityOf, type LogIdentity } from './log-identity.ts';
 import { lookUp, type Statement } from './look-up.ts';
@@ -28,7 +36,7 @@ import { Roots } from './roots.ts';
 /**
  * Starts an attested transcript in a new file.
  *
- * @throws {StoreError} as `createTranscript` does.
+ * @throws {StoreError} as `createTranscript` does; `broken` if the file is what is left of a log that is remembered.
  */
 export async function createAttested(
   path: string | URL,
@@ -41,6 +49,7 @@ export async function createAttested(
   // Before there is a file: one that a crash leaves empty would seem to be what is left of another log.
   const isFree = !isTaken(location);
   const places = placesOf(location);
+  if (!isFree) refuseEmptied(location, headsOf(seenAt(memory, places)));
   for (const place of isFree ? places : []) await memory?.leave(place);
   const store = await createTranscript(path, options);
   return orClosed(store, async () => {
@@ -48,6 +57,20 @@ export async function createAttested(
     if (!isFree) await memory?.leave(real);
     return new AttestedStore(store, real, attesting);
   });
+}
+
+/** Who empties a log may not have a new one cover it up: one that is begun anew on purpose is removed first. */
+function refuseEmptied(location: string, known: readonly KnownHead[]): void {
+  const was = known.find(({ size }) => size > 0);
+  if (was === undefined || !isEmpty(location)) return;
+  throw new StoreError(
+    'broken',
+    `${location}: rolled_back: by this machine's memory of heads a log of ${sizeWords(was)} was ${seenAs(was.by)} here at ${was.time}, and the file is empty. Put it back, or, if it was emptied on purpose, remove the file`,
+  );
+}
+
+function isEmpty(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.size === 0;
 }
 
 /**

@@ -3,8 +3,8 @@
  *
  * @module
  */
+import { beginsAs } from './begins-as.ts';
 import { headsOf, type HeadMemory, type KnownHead } from './head-memory.ts';
-import { isFileItself } from './place-of.ts';
 
 /**
  * What this user's own run wrote where another log is now. Who begins a new run in its place takes leave of it first, so
@@ -32,5 +32,7 @@ function liesElsewhere(
   memory: HeadMemory,
 ): boolean {
   const others = headsOf(memory.recall(log)).filter((head) => !places.includes(head.path));
-  return others.some((head) => head.size >= size && isFileItself(head.path) && memory.isLast(head));
+  return others.some(
+    (head) => head.size >= size && beginsAs(head.path, log) && memory.isLast(head),
+  );
 }

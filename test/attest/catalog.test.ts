@@ -312,6 +312,19 @@ async function goneOf(path: string, user: User): Promise<Gone | null> {
   return goneAt(path, user.memory);
 }
 
+test('a log that was seen in a second place is missed where that holds it no more', async () => {
+  const user = newUser();
+  const path = within(newFolder(), 'a.jsonl');
+  await writeLog(path, user.attesting);
+  const copy = newPath('copy.jsonl');
+  copyFileSync(path, copy);
+  expect(await examine(copy, user.knowledge)).toMatchObject({ ok: true });
+  rmSync(path);
+  expect(await goneOf(path, user)).toBeNull();
+  writeFileSync(copy, 'hello\n');
+  expect(await goneOf(path, user)).toMatchObject({ fault: { reason: 'missing' } });
+});
+
 test('a run that its catalogue says was closed is missed where only a part of it is found', async () => {
   const user = newUser();
   const path = within(newFolder(), 'a.jsonl');

@@ -207,6 +207,32 @@ describe('where a log is', () => {
     });
   });
 
+  test('what was verified counts at another place where another log took the first', async () => {
+    const writer = newUser();
+    const { knowledge } = newUser();
+    const [path, other] = [await written(writer), await written(writer)];
+    for (const each of [path, other])
+      expect(await examine(each, knowledge)).toMatchObject({ ok: true });
+    const lines = readFileSync(path, 'utf8').split(/(?<=\n)/);
+    renameSync(other, path);
+    const cut = newPath('cut.jsonl');
+    writeFileSync(cut, lines.slice(0, 3).join(''));
+    expect(await examine(cut, knowledge)).toMatchObject({
+      fault: { reason: 'rolled_back', seq: 3 },
+    });
+  });
+
+  test('a log of no record has nothing that can be required', async () => {
+    const user = newUser();
+    const path = newPath();
+    writeFileSync(path, '');
+    for (const level of ['signed', 'remembered', 'anchored', 'witnessed'] as const)
+      expect(await examine(path, { ...user.knowledge, required: [level] })).toMatchObject({
+        ok: false,
+        fault: { reason: 'not_covered' },
+      });
+  });
+
   test('with its checkpoints deleted, memory still covers it; with both, nothing does', async () => {
     const user = newUser();
     const path = await written(user);

@@ -301,11 +301,24 @@ describe('a new log where another was', () => {
       });
       old.push(readFileSync(checkpointPath(path)));
       // Its user deletes the log alone.
-      writeFileSync(path, '');
+      rmSync(path);
     }
     expect(readFileSync(`${checkpointPath(path)}.old-1`)).toEqual(old[0]);
     expect(readFileSync(`${checkpointPath(path)}.old-2`)).toEqual(old[1]);
     expect(existsSync(`${checkpointPath(path)}.old-3`)).toBe(false);
+  });
+
+  test('isn’t begun in a file that was emptied: it would cover that up', async () => {
+    const [path, user] = [newPath(), newUser()];
+    await writeLog(path, user.attesting);
+    writeFileSync(path, '');
+    const error = await storeError(createAttested(path, user.attesting), 'broken');
+    expect(error.message).toMatch(/rolled_back: .* a log of 5 records .* the file is empty/);
+    expect(readFileSync(path, 'utf8')).toBe('');
+    expect(await examine(path, user.knowledge)).toMatchObject({ fault: { reason: 'rolled_back' } });
+    rmSync(path);
+    await writeLog(path, user.attesting);
+    expect(await examine(path, user.knowledge)).toMatchObject({ ok: true });
   });
 
   test('isn’t written through links that lead nowhere, in the place of what goes beside it', async () => {
@@ -335,7 +348,7 @@ describe('a new log where another was', () => {
   test('that is cut off in its first record isn’t taken for the other one', async () => {
     const [path, user] = [newPath(), newUser()];
     await writeLog(path, user.attesting);
-    writeFileSync(path, '');
+    rmSync(path);
     await (await createAttested(path, user.attesting)).close();
     writeFileSync(path, '{"hash":');
     expect(await examine(path, user.knowledge)).toMatchObject({ fault: { reason: 'torn_tail' } });
