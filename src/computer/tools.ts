@@ -78,8 +78,10 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-/** A look at a page of thousands of elements, all with long labels, has room in this. */
+/** What a view may hold has room in this, whatever the characters. */
 const MAX_RESULT_BYTES = 2 ** 21;
+/** Of what is said at the end, in UTF-16 units. */
+const MAX_SAID = 100_000;
 
 /** The tools that act on a stage. @param timeout milliseconds that an action may take. */
 export function screenTools(stage: Stage, timeout: number): AnyTool[] {
@@ -121,8 +123,12 @@ function actionTool(
 
 async function carryOut(stage: Stage, action: Action, signal: AbortSignal): Promise<JsonObject> {
   if (action.kind === 'done' || action.kind === 'refuse') {
+    const words = action.kind === 'done' ? action.answer : action.reason;
+    // Before it is recorded as said: a result that has no room is none.
+    if (words.length > MAX_SAID)
+      throw new ActionError(`it has ${words.length} characters, of ${MAX_SAID} at most: say less`);
     await stage.say(action);
-    return { [action.kind]: action.kind === 'done' ? action.answer : action.reason };
+    return { [action.kind]: words };
   }
   const deed: Deed = action;
   const { summary, look } = await stage.act(deed, signal);

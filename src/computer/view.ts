@@ -9,6 +9,12 @@ import { observationJson, type Observation, type ScreenElement } from './observa
 /** A page may have any number of elements; a model reads so many of them, and scrolls for more. */
 const MAX_ELEMENTS = 500;
 const MAX_TEXT = 8000;
+/**
+ * Labels and values of all elements together, in UTF-16 units: each may take six bytes in a record, and a result of
+ * a tool that is too large is lost whole.
+ */
+const MAX_WORDS = 250_000;
+const MAX_ADDRESS = 8000;
 
 /**
  * The bounded view of an observation: of a long list, the part that begins at the top of the window. An index means
@@ -18,10 +24,38 @@ export function viewOf(observation: Observation): Observation {
   const { elements, text } = observation;
   const points = text.length <= MAX_TEXT ? text : firstPoints(text);
   const shown = points.length < text.length ? `${points}…` : text;
-  if (elements.length <= MAX_ELEMENTS) return { ...observation, text: shown };
+  const whole = { ...observation, text: shown, ...headOf(observation) };
+  if (elements.length <= MAX_ELEMENTS) return { ...whole, elements: inBounds(elements) };
   const offset = Math.min(windowStart(elements), elements.length - MAX_ELEMENTS);
-  const part = elements.slice(offset, offset + MAX_ELEMENTS);
-  return { ...observation, elements: part, text: shown, ...(offset === 0 ? {} : { offset }) };
+  const part = inBounds(elements.slice(offset, offset + MAX_ELEMENTS));
+  return { ...whole, elements: part, ...(offset === 0 ? {} : { offset }) };
+}
+
+function headOf({ url, title }: Observation): Pick<Observation, 'url' | 'title'> {
+  return {
+    ...(url === undefined ? {} : { url: cutAt(url, MAX_ADDRESS) }),
+    ...(title === undefined ? {} : { title: cutAt(title, MAX_ADDRESS) }),
+  };
+}
+
+/** Elements whose labels and values have room; where they haven't, each has the same. */
+function inBounds(elements: readonly ScreenElement[]): readonly ScreenElement[] {
+  const words = elements.reduce(
+    (sum, { label, value = '' }) => sum + label.length + value.length,
+    0,
+  );
+  if (words <= MAX_WORDS) return elements;
+  const room = Math.floor(MAX_WORDS / elements.length / 2);
+  return elements.map((element) => ({
+    ...element,
+    label: cutAt(element.label, room),
+    ...(element.value === undefined ? {} : { value: cutAt(element.value, room) }),
+  }));
+}
+
+function cutAt(text: string, room: number): string {
+  // Half a character can't be recorded.
+  return text.length <= room ? text : `${text.slice(0, room - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /**

@@ -597,6 +597,42 @@ test.each([undefined, null, 'clicked', {}, { ok: true }, { ok: 'yes', summary: '
   },
 );
 
+test('a screen full of long texts is shown in part, and what was done on it stands', async () => {
+  // Six bytes each in a record.
+  const words = '\u0001'.repeat(2000);
+  const fields = Array.from({ length: 500 }, (_, at) => ({
+    label: `${at} ${words}`,
+    kind: 'textbox',
+    value: words,
+  }));
+  const screen = scriptedScreen({
+    page: {
+      elements: [...fields, { label: 'Pay', kind: 'button' }],
+      text: words.repeat(9),
+      url: `data:${words.repeat(2000)}`,
+    },
+  });
+  const { result, events } = await perform({
+    screen,
+    check: () => true,
+    brain: doing({ kind: 'click', target: { label: 'Pay' } }, DONE),
+  });
+  expect(result).toMatchObject({ result: 'verified', steps: 2 });
+  const calls = events.filter(({ type }) => type === 'tool-end');
+  expect(calls).toHaveLength(3);
+  for (const call of calls) expect(call).toMatchObject({ ok: true });
+});
+
+test('an answer that no record has room for is not claimed', async () => {
+  const audit = newPath('audit.jsonl');
+  const answer = 'x'.repeat(3_000_000);
+  const { result } = await perform({
+    audit,
+    brain: doing({ kind: 'done', answer }, { kind: 'refuse', reason: 'too long' }),
+  });
+  expect(result).toMatchObject({ result: 'refused', claim: 'too long', steps: 1 });
+});
+
 test('a screen that can not be seen at all ends it soon', async () => {
   const screen = todo();
   screen.crash();
