@@ -34,14 +34,17 @@ export class KnownTexts {
     this.#shortest = shortest;
   }
 
-  /** Adds the texts and numbers in a value, in all the ways in which they may be spelled. */
+  /** Adds the texts and numbers in a value, and the names in it that are data, in all the ways in which they may be spelled. */
   learn(value: JsonValue): void {
     // Not by recursion: a value that was read from a file may nest to any depth.
     const left = [value];
     for (let one = left.pop(); one !== undefined; one = left.pop()) {
-      if (isJsonArray(one) || isJsonObject(one))
+      if (!isJsonArray(one) && !isJsonObject(one)) this.#add(textOf(one) ?? '');
+      else {
         for (const member of Object.values(one)) left.push(member);
-      else this.#add(textOf(one) ?? '');
+        if (isJsonObject(one))
+          for (const name of Object.keys(one)) if (isDatum(name)) this.#add(name);
+      }
     }
   }
 
@@ -80,6 +83,14 @@ export class KnownTexts {
     if (tail > 0 && body >= this.#shortest) known.add(bytes.subarray(0, body), bytes.slice(body));
   }
 }
+
+/** Whether the name of a member is rather a datum, as an address or a number: other names stand in every record. */
+function isDatum(name: string): boolean {
+  return name.includes('@') || (name.match(/\d/gu)?.length ?? 0) >= DATUM_DIGITS;
+}
+
+/** More than names have that end with a number, or are those of standards. */
+const DATUM_DIGITS = 5;
 
 /**
  * The usual spellings. The one form has them too, but for texts of which little is left there, as of backslashes, and

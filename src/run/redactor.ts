@@ -59,7 +59,8 @@ export class Redactor {
       payload,
       (path, value) =>
         all.some((steps) => leadsTo(steps, path)) ||
-        (free.some((steps) => leadsTo(steps, path)) && this.#holdsSecret(textOf(value))) ||
+        (free.some((steps) => leadsTo(steps, path)) &&
+          this.#holdsSecret(textOf(value), path.at(-1))) ||
         (free.some((steps) => isBelow(steps, path)) && this.#holdsSecret(String(path.at(-1)))),
       this.#salt,
     );
@@ -70,9 +71,11 @@ export class Redactor {
     };
   }
 
-  #holdsSecret(text: string | undefined): boolean {
+  /** @param step the name of the member that holds it, or its place in an array. */
+  #holdsSecret(text: string | undefined, step?: string | number): boolean {
     if (text === undefined) return false;
-    return this.#known.isIn(text) || (this.#secrets && holdsCommonSecret(text));
+    const name = typeof step === 'string' ? step : undefined;
+    return this.#known.isIn(text) || (this.#secrets && holdsCommonSecret(text, name));
   }
 
   /**
@@ -98,10 +101,10 @@ export class Redactor {
   }
 
   /** Whether a text in a value, or the name of a member, holds what is to be kept out. */
-  #tellsWithin(value: JsonValue): boolean {
-    if (!isJsonArray(value) && !isJsonObject(value)) return this.#holdsSecret(textOf(value));
+  #tellsWithin(value: JsonValue, step?: string): boolean {
+    if (!isJsonArray(value) && !isJsonObject(value)) return this.#holdsSecret(textOf(value), step);
     return Object.entries(value).some(
-      ([name, member]) => this.#holdsSecret(name) || this.#tellsWithin(member),
+      ([name, member]) => this.#holdsSecret(name) || this.#tellsWithin(member, name),
     );
   }
 }

@@ -199,3 +199,11 @@ test('of many that begin alike, end alike or hold another, each is found as if i
     { numRuns: 2000 },
   );
 });
+
+test('names of members that are data are known too, and words are not', () => {
+  const known = new KnownTexts();
+  known.learn({ 'alice@bank.example': { sha256: [{ DE89370400440532013000: 'none' }] } });
+  for (const text of ['alice@bank.example has 5', 'IBAN DE89370400440532013000'])
+    expect(known.isIn(text), text).toBe(true);
+  expect(known.isIn('its sha256')).toBe(false);
+});

@@ -342,13 +342,14 @@ describe('common secrets', () => {
     'a secret access key of AWS, by its name': [
       `aws_secret_access_key = ${hex.slice(0, 40)}`,
       `"awsSecretAccessKey":"${hex.slice(0, 38)}/+"`,
+      `"SecretAccessKey": "${hex.slice(0, 40)}"`,
     ],
     'a token of GitHub': [
       `ghp_${hex.slice(0, 36)}`,
       `gho_${hex.slice(0, 36)}`,
       `github_pat_${hex.slice(0, 22)}_${hex}`,
     ],
-    'a token of GitLab': [`glpat-${hex.slice(0, 20)}`],
+    'a token of GitLab': [`glpat-${hex.slice(0, 20)}`, `glrt-${hex.slice(0, 20)}`],
     'a key of OpenAI, Anthropic or a service like them': [
       `sk-${hex.slice(0, 48)}`,
       `sk-proj-${hex.slice(0, 40)}`,
@@ -356,7 +357,10 @@ describe('common secrets', () => {
     ],
     'a key of Stripe': [`sk_live_${hex.slice(0, 24)}`, `rk_test_${hex.slice(0, 24)}`],
     'a key of Google': [`AIza${hex.slice(0, 35)}`],
-    'a token of Slack': [`xoxb-123456789012-${hex.slice(0, 10)}`],
+    'a token of Slack': [
+      `xoxb-123456789012-${hex.slice(0, 10)}`,
+      `xapp-1-A0123456789-${hex.slice(0, 10)}`,
+    ],
     'a token of npm': [`npm_${hex.slice(0, 36)}`],
     'a JSON Web Token': [`eyJ${hex.slice(0, 20)}.eyJ${hex.slice(0, 30)}.${hex.slice(0, 43)}`],
     'a private key in PEM': [
@@ -364,9 +368,13 @@ describe('common secrets', () => {
       '-----BEGIN OPENSSH PRIVATE KEY-----',
       '-----BEGIN RSA PRIVATE KEY-----',
     ],
-    'what follows Bearer or Basic in an Authorization header': [
-      `Authorization: Bearer ${hex.slice(0, 20)}`,
-      `authorization: basic ${Buffer.from('user:password').toString('base64')}`,
+    'what follows Bearer or Basic in an Authorization header, by its name': [
+      `Authorization: Bearer ${hex.slice(0, 4)}`,
+      `"authorization":"basic ${Buffer.from('a:b').toString('base64')}"`,
+    ],
+    'what follows Bearer or Basic and is long': [
+      `Bearer ${hex.slice(0, 20)}`,
+      `basic ${Buffer.from('user:password').toString('base64')}`,
     ],
     'a password in a URL': [
       'postgres://user:pa55@db.example/x',
@@ -384,6 +392,32 @@ describe('common secrets', () => {
       expect(pattern.test(secret), secret).toBe(true);
       expect(holdsCommonSecret(`see "${secret}", please`), secret).toBe(true);
     }
+  });
+
+  test.each(PATTERNS)('%s is found in JSON, JSON of JSON and addresses', (what) => {
+    for (const secret of SECRETS[what] ?? []) {
+      const json = JSON.stringify({ log: `=\n${secret}\t` });
+      for (const text of [
+        json,
+        JSON.stringify({ body: json }),
+        json.replace('=', '\\u003d').replace('\\n', ''),
+        `/x?q=${encodeURIComponent(`=${secret}`)}`,
+        json.replaceAll('/', '\\/'),
+        `TOKEN_${secret}`,
+      ])
+        expect(holdsCommonSecret(text), text).toBe(true);
+    }
+  });
+
+  test('the name of a member and its text are looked at together', () => {
+    const key = hex.slice(0, 40);
+    expect(holdsCommonSecret(key)).toBe(false);
+    const value = { Credentials: { SecretAccessKey: key }, authorization: 'Basic cm9vdDp0b29y' };
+    expect(taken(['common-secrets'], 'tool', { ok: true, value })).toHaveLength(2);
+    const call = { id: 'c', name: 'x', arguments: { aws_secret_access_key: key } };
+    const turn = { content: '', tool_calls: [{ ...call, raw: JSON.stringify(call.arguments) }] };
+    expect(JSON.stringify(taken(['common-secrets'], 'assistant', turn))).toContain(key);
+    expect(taken(['common-secrets'], 'assistant', turn)).toHaveLength(2);
   });
 
   test('ordinary texts hold none', () => {
@@ -431,6 +465,12 @@ describe('common secrets', () => {
       'bearer ',
       'sk-a ',
       'aws_secret_key = ',
+      'secretaccesskey=',
+      'authorization: bas',
+      'https:\\/\\/a',
+      '%',
+      '\\u',
+      '\\n',
     ]) {
       const text = part.repeat(Math.ceil(200_000 / part.length));
       expect(holdsCommonSecret(text.slice(0, 200_000)), part).toBe(false);
