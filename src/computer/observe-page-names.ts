@@ -138,13 +138,15 @@ export class PageNames {
 
   isSecret(element: Element): boolean {
     if (Reflect.get(element, this.mark) === true) return true;
-    if (!(element instanceof HTMLInputElement)) return false;
-    // A field that shows its password for a moment holds one still.
-    return (
-      element.type === 'password' ||
-      /\b(?:current|new)-password\b/u.test(element.autocomplete) ||
-      (getComputedStyle(element).getPropertyValue('-webkit-text-security') || 'none') !== 'none'
-    );
+    const isSecret =
+      element instanceof HTMLInputElement
+        ? element.type === 'password' ||
+          /\b(?:current|new)-password\b/u.test(element.autocomplete) ||
+          this.#isDotted(element)
+        : (element.localName === 'textarea' || this.isEditable(element)) && this.#isDotted(element);
+    // A field that shows its password later, by whatever name, holds one still.
+    if (isSecret) Reflect.set(element, this.mark, true);
+    return isSecret;
   }
 
   /** The text of a node's content, as its name has it. */
@@ -181,6 +183,12 @@ export class PageNames {
     if (text.length <= most) return text;
     const points = Array.from(text.slice(0, 2 * most + 2));
     return points.length > most ? `${points.slice(0, most - 1).join('')}…` : text;
+  }
+
+  /** Whether dots are shown in place of what it holds. */
+  #isDotted(element: Element): boolean {
+    const dots = getComputedStyle(element).getPropertyValue('-webkit-text-security');
+    return (dots || 'none') !== 'none';
   }
 
   #ownRole(element: Element): string {

@@ -76,7 +76,8 @@ export class PageShown {
     if (parent.visibility !== 'visible' || parent.contentVisibility === 'hidden') return false;
     this.#range.selectNodeContents(text);
     if (!this.#overlap(this.#range.getBoundingClientRect(), around.area, 1)) return false;
-    return parent.webkitTextFillColor !== 'rgba(0, 0, 0, 0)' || this.#isPainted(around);
+    const isClear = /^rgba\(.*, 0\)$|\/ 0\)$/u.test(parent.webkitTextFillColor);
+    return !isClear || this.#isPainted(around);
   }
 
   /** What can be seen of an element, and of what is in it. */

@@ -15,6 +15,7 @@ import { guarded, LostError, nodeAt, onceMore } from './playwright-hold.ts';
 import { type ScreenLimits } from './playwright-limits.ts';
 import { type Look, type Place } from './playwright-observe.ts';
 import { type Origins } from './playwright-origins.ts';
+import { barePoint } from './playwright-point.ts';
 import { type ActResult } from './screen.ts';
 
 /** What acting needs to know. */
@@ -128,11 +129,13 @@ async function click(target: Target, kind: 'click' | 'double_click'): Promise<Ac
   const { node, words } = target;
   if (target.kind === 'option' && (await isListed(target))) return chooseItself(target);
   await node.evaluate(stillness, target.limits.actionMs * STILL_SHARE).catch(() => undefined);
+  const position = await barePoint(target);
+  const how = { ...within(target), ...(position === undefined ? {} : { position }) };
   if (kind === 'click') {
-    await guarded(target.place, () => node.click(within(target)));
+    await guarded(target.place, () => node.click(how));
     return did(`clicked ${words}`);
   }
-  await guarded(target.place, () => node.dblclick(within(target)));
+  await guarded(target.place, () => node.dblclick(how));
   return did(`double-clicked ${words}`);
 }
 

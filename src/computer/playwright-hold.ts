@@ -16,7 +16,13 @@ export class LostError extends Error {
 }
 
 const GONE = 'is not on the screen any more';
-const CHANGED = 'is another by now: its label or kind has changed';
+/** Why nothing came through to it. */
+const REFUSED: Readonly<Record<string, string>> = {
+  changed: 'is another by now: its label or kind has changed',
+  inner: 'has an element on it that is acted on by itself: act on that, or on what is beside it',
+  unfocused: 'gives what is typed to another element: look which has the focus',
+};
+const CHANGED = REFUSED['changed'];
 
 /** The node of the element that was observed, which is what it was at this moment. */
 export async function nodeAt({ view, node }: Place): Promise<ElementHandle<Element>> {
@@ -49,12 +55,14 @@ export async function guarded<T>({ view, node }: Place, work: () => Promise<T>):
   const end = (): Promise<string> => guard.evaluate((its) => its.end()).catch(() => 'touched');
   try {
     const result = await work();
-    if ((await end()) === 'refused') throw new LostError(CHANGED);
+    const refused = REFUSED[await end()];
+    if (refused !== undefined) throw new LostError(refused);
     return result;
   } catch (error) {
     if (error instanceof LostError) throw error;
     const came = await end();
-    if (came === 'refused') throw new LostError(CHANGED, { cause: error });
+    const refused = REFUSED[came];
+    if (refused !== undefined) throw new LostError(refused, { cause: error });
     if (came === 'untouched' && isDetached(error)) throw new LostError(GONE, { cause: error });
     throw error;
   } finally {
@@ -83,10 +91,18 @@ function guardOf(view: PageView, place: number): { end(): string } {
   const before = view.isSame(place) ? written() : undefined;
   const isSame = (): boolean =>
     view.isSame(place) || (node?.isConnected === true && written() === before);
+  /** What comes to another element: what is typed where the focus went on, a press on what lies on it. */
+  const strayed = (event: Event): string | undefined => {
+    const path = event.composedPath();
+    const at = node === undefined ? -1 : path.indexOf(node);
+    if (event.type === 'beforeinput') return at === -1 ? 'unfocused' : undefined;
+    const within = new Set(path.slice(0, Math.max(0, at)));
+    return view.nodes.some((other) => within.has(other)) ? 'inner' : undefined;
+  };
   let came = 'untouched';
   const watch = (event: Event): void => {
     if (!event.isTrusted) return;
-    if (came === 'untouched') came = isSame() ? 'touched' : 'refused';
+    if (came === 'untouched') came = isSame() ? (strayed(event) ?? 'touched') : 'changed';
     if (came === 'touched') return;
     event.preventDefault();
     event.stopImmediatePropagation();

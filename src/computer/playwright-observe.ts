@@ -97,8 +97,12 @@ async function seeFrame(frame: Frame, position: Position, given: Given): Promise
   const { items, texts } = readSight(await view.evaluate(({ sight: found }) => found));
   const [first = '', ...others] = texts;
   const sight: Sight = { elements: [], places: [], text: first };
-  for (const item of items) {
-    const child = item.isFrame ? await childSight(view, item, position, given) : undefined;
+  // At once: those that don't answer are waited for together.
+  const children = await Promise.all(
+    items.map(async (item) => (item.isFrame ? childSight(view, item, position, given) : undefined)),
+  );
+  for (const [at, item] of items.entries()) {
+    const child = children[at];
     if (child === undefined) {
       // That a frame is there is said even where it can't be looked at.
       sight.elements.push(element(item, position));

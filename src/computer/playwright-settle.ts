@@ -5,6 +5,7 @@
  * @module
  */
 import type { Page } from 'playwright-core';
+import { describeError } from '../run/result.ts';
 import { isClosed, type Life } from './playwright-alive.ts';
 import { type ScreenLimits } from './playwright-limits.ts';
 import { lookAt, type Look } from './playwright-observe.ts';
@@ -47,10 +48,15 @@ async function loaded(page: Page, { loadMs }: ScreenLimits): Promise<void> {
 }
 
 function goneError(error: unknown): ScreenGoneError {
-  const why = isClosed(error)
-    ? 'the page was closed'
-    : 'the page goes from one address to the next';
-  return new ScreenGoneError(why, { cause: error });
+  return new ScreenGoneError(whyGone(error), { cause: error });
+}
+
+function whyGone(error: unknown): string {
+  if (isClosed(error)) return 'the page was closed';
+  const [words = ''] = describeError(error).split('\n');
+  if (/context was|find context|navigat|detached/iu.test(words))
+    return 'the page goes from one address to the next';
+  return `the page can't be looked at, as what is built into the browser is something else there: ${words}`;
 }
 
 /** Runs in the page: ends when it hasn't changed for a while. */

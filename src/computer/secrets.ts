@@ -76,7 +76,7 @@ export class Secrets {
   hideOn(observation: Observation): Observation {
     if (this.#texts.size + this.#fields.size === 0) return observation;
     const { elements, text, url, title, notices } = observation;
-    const whole = new Set(this.#texts.values());
+    const whole = new Set([...this.#texts.values()].flatMap(formsOf));
     return {
       ...observation,
       elements: elements.map(({ value, ...element }) => ({
@@ -98,16 +98,28 @@ export class Secrets {
 
   /** A text of a screen without the secrets, and without what a cut has left of one. */
   hideShown(text: string): string {
-    const long = [...this.#texts.values()].filter(({ length }) => length >= SHORTEST);
+    const long = [...this.#texts.values()].flatMap(formsOf).filter(isLong);
     return hideCut(this.hide(text), long, HIDDEN);
   }
 
   #update(): void {
-    this.#hidden = [...this.#texts.values()]
-      .filter(({ length }) => length >= SHORTEST)
+    this.#hidden = [...new Set([...this.#texts.values()].flatMap(formsOf))]
+      .filter(isLong)
       .toSorted((a, b) => b.length - a.length)
       .map((secret) => new Hidden(secret));
   }
+}
+
+function isLong({ length }: string): boolean {
+  return length >= SHORTEST;
+}
+
+/** A secret as it is, and as fields and looks make it: without line breaks, with its white space folded or cut off. */
+function formsOf(text: string): readonly string[] {
+  const folded = text.replaceAll(/\s+/gu, ' ');
+  const lines = text.replaceAll(/[^\S\n]+/gu, ' ').replaceAll(/ ?\n[ \n]*/gu, '\n');
+  const forms = [text, folded, lines, text.replaceAll(/[\r\n]+/gu, '')];
+  return [...new Set([...forms, ...forms.map((form) => form.trim())])];
 }
 
 /** One secret, looked for in texts. */

@@ -88,3 +88,20 @@ test.each<[string, string, string]>([
   expect(elements[0]).toMatchObject({ label: shown, kind: shown, value: shown });
   expect(rest).toEqual({ text: shown, title: shown });
 });
+
+test.each([
+  ['hunter2zz\n', 'Signed in with hunter2zz'],
+  [' hunter2zz', 'Signed in with hunter2zz'],
+  ['correct horse  battery', 'It is correct horse battery'],
+  ['-----KEY-----\r\nABCD\r\n\r\nEFGH\r\n', 'Stored -----KEY----- ABCD EFGH'],
+  ['-----KEY-----\nABCD\n\n  EFGH\n', 'Stored\n-----KEY-----\nABCD\nEFGH\nand more'],
+  ['hunter2\nzz', 'Signed in with hunter2zz'],
+])('%j as a field or a look makes it, in %j', (secret, text) => {
+  const secrets = new Secrets({ secret });
+  expect(secrets.hide(text)).toMatch(/\[secret\]/);
+  for (const part of ['hunter2', 'horse', 'ABCD', 'EFGH'])
+    expect(secrets.hideShown(text)).not.toContain(part);
+  const value = secret.trim();
+  const element = { label: 'Field', kind: 'textbox', value, x: 0, y: 0, width: 1, height: 1 };
+  expect(secrets.hideOn({ elements: [element], text }).elements[0]).not.toHaveProperty('value');
+});

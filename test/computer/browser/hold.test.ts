@@ -117,3 +117,70 @@ describeInBrowser('an element that is another by now', (world) => {
     expect(await paid(opened)).toBe('Nothing paid, paid cy');
   });
 });
+
+/** What says that something was pressed. */
+const say = (word: string): string => `onclick="event.stopPropagation(); o.textContent='${word}'"`;
+
+/** A page of one's own writing. */
+async function drawn(world: World, html: string): Promise<Opened> {
+  const opened = await world.open('payments.html', { limits: { ...QUICK, actionMs: 3000 } });
+  await opened.screen.page.setContent(`<!doctype html>${html}<p role=status id=o>Nothing</p>`);
+  await opened.see();
+  return opened;
+}
+
+describeInBrowser('an element that others lie on', (world) => {
+  test.each([
+    [
+      'a box whose label has a link in its middle',
+      `<input type=checkbox id=c style="display:none"><label for=c onclick="o.textContent='agreed'" style="display:inline-block">I agree to the <a href="#t" ${say('followed')}>terms and conditions of use</a></label>`,
+      'I agree to the terms and conditions of use',
+      'agreed',
+    ],
+    [
+      'a card with a button in its middle',
+      `<div role=button aria-label="Open order" ${say('opened')} style="padding:40px 160px"><button ${say('deleted')}>Delete</button></div>`,
+      'Open order',
+      'opened',
+    ],
+    [
+      'a row',
+      `<table><tr ${say('opened')} style="cursor:pointer"><td>Anna<td><button ${say('deleted')}>Delete</button><td>2024</table>`,
+      'Anna Delete 2024',
+      'opened',
+    ],
+  ])('%s is pressed where they are not', async (_name, html, label, word) => {
+    const opened = await drawn(world, html);
+    expect(await opened.click(label)).toMatchObject({ ok: true });
+    expect(await paid(opened)).toBe(word);
+  });
+
+  test('all over is not pressed', async () => {
+    const opened = await drawn(
+      world,
+      `<div role=button aria-label="Open order" ${say('opened')} style="width:90px"><button ${say('deleted')} style="display:block;width:90px;height:40px;margin:0;border:0">Delete</button></div>`,
+    );
+    expect(await opened.click('Open order')).toEqual({
+      ok: false,
+      error:
+        'element 0 ("Open order") has an element on it that is acted on by itself: act on that, or on what is beside it',
+    });
+    expect(await paid(opened)).toBe('Nothing');
+  });
+});
+
+describeInBrowser('a field that hands on its focus', (world) => {
+  test.each([false, true])('is not typed into, nor is the other (secret: %s)', async (isSecret) => {
+    const opened = await drawn(
+      world,
+      `<label>Password <input id=a type=password></label><label>Search <input id=b></label>
+      <script>a.addEventListener('focus', () => b.focus())</script>`,
+    );
+    expect(await opened.type('Password', 'hunter2', { isSecret })).toEqual({
+      ok: false,
+      error:
+        'element 0 ("Password") gives what is typed to another element: look which has the focus',
+    });
+    expect(await opened.screen.page.evaluate('a.value + b.value')).toBe('');
+  });
+});

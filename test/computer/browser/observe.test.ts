@@ -351,6 +351,8 @@ describeInBrowser('observe', (world) => {
       '<p style="text-indent:-999px">Saved',
       '<p style="font-size:0">Saved',
       '<p style="color:transparent">Saved',
+      '<p style="color:rgba(255,255,255,0)">Saved',
+      '<p style="color:oklch(0.5 0.1 20 / 0)">Saved',
       '<progress>Saved</progress>',
     ];
     await screen.page.setContent(`<!doctype html>${hidden.join('')}`);
@@ -360,6 +362,20 @@ describeInBrowser('observe', (world) => {
       `<p style="color:transparent;text-shadow:0 0 2px red">One<p style="color:transparent;${gradient}">Two <b>Three`,
     );
     expect((await see()).text).toBe('One\nTwo Three');
+  });
+
+  test('a field that shows dots holds a secret, also once it shows what it holds', async () => {
+    const { see, screen } = await world.open('twins.html');
+    const dots = 'style="-webkit-text-security:disc"';
+    await screen.page.setContent(
+      `<textarea aria-label=A ${dots}>hunter2</textarea><div role=textbox contenteditable aria-label=B ${dots}>hunter2</div><input aria-label=C id=c type=password value=hunter2>`,
+    );
+    const states = async (): Promise<unknown> =>
+      (await see()).elements.map(({ value, states: has }) => [value, has?.includes('password')]);
+    const hidden = ['A', 'B', 'C'].map(() => [undefined, true]);
+    expect(await states()).toEqual(hidden);
+    await screen.page.evaluate("c.type = 'text'; c.ariaLabel = 'D'");
+    expect(await states()).toEqual(hidden);
   });
 
   test('the same page gives the same observation', async () => {
