@@ -13,6 +13,7 @@ import { readHead } from '../run/payloads.ts';
 import { foldRecord, type RunState } from '../run/state.ts';
 import { type TranscriptStore } from '../store/store.ts';
 import {
+  canonicalJson,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -88,8 +89,9 @@ export async function rehearse(
   const scenes = await scenesOf(transcript);
   const decisions: Decision[] = [];
   for (const scene of scenes) {
-    const given = await decideInTime(brain, scene, { ...options, modelSeconds });
-    decisions.push({ seq: scene.seq, recorded: scene.said, given, same: given === scene.said });
+    const { words, actions } = await decideInTime(brain, scene, { ...options, modelSeconds });
+    const same = actions === wholeOf(scene.actions.map(({ action }) => action));
+    decisions.push({ seq: scene.seq, recorded: scene.said, given: words, same });
   }
   const parted = decisions.findIndex(({ same }) => !same);
   const alike = decisions.filter(({ same }) => same).length;
@@ -100,6 +102,17 @@ export async function rehearse(
     score: decisions.length === 0 ? 1 : alike / decisions.length,
     ...(reference === undefined ? {} : { reference: compare(scenes, await scenesOf(reference)) }),
   };
+}
+
+/** What was decided: in words, and the actions whole; undefined where there is none. */
+interface Decided {
+  readonly words: string;
+  readonly actions: string | undefined;
+}
+
+/** Actions as a text that is the same for the same: words are cut where they are long. */
+function wholeOf(actions: readonly Action[]): string {
+  return canonicalJson(actions);
 }
 
 /** What a decision was taken on. */
@@ -181,16 +194,23 @@ class SceneReader {
     this.scenes.push({ ...scene, history: [...this.#history] });
   }
 
-  #answered(done: ReturnType<typeof recordedAction>, { ok, value, error }: JsonObject): void {
+  #answered(
+    done: ReturnType<typeof recordedAction>,
+    { ok, value, error, failure }: JsonObject,
+  ): void {
     const shown: JsonValue | undefined = isJsonObject(value) ? value['observation'] : undefined;
     this.observation = readView(shown) ?? this.observation;
-    if (done === null) return;
+    // What the loop refused never was a step.
+    if (done === null || (typeof failure === 'string' && NEVER_BEGUN.has(failure))) return;
     const did = isJsonObject(value) ? value['did'] : undefined;
     const why = typeof error === 'string' ? error.replace(RAISED, '').replace(HINT, '') : '';
     const outcome = ok !== true ? why : typeof did === 'string' ? did : ended(done.action);
     this.#history.push({ ...done, outcome, ok: ok === true });
   }
 }
+
+/** Why a call isn't begun (docs/format.md). */
+const NEVER_BEGUN = new Set(['unknown_tool', 'invalid_arguments', 'denied', 'not_run']);
 
 /** What the loop, and the stage, put round the reason of a failed action. */
 const RAISED = /^tool '\w+' raised ActionError: /;
@@ -213,7 +233,7 @@ async function decideInTime(
   brain: Brain,
   scene: Scene,
   { signal, modelSeconds }: RehearsalOptions & { readonly modelSeconds: number },
-): Promise<string> {
+): Promise<Decided> {
   signal?.throwIfAborted();
   const cancellation = new Cancellation();
   const milliseconds = modelSeconds * 1000;
@@ -221,17 +241,22 @@ async function decideInTime(
   const raced = await race(decide(brain, scene, cancellation.signal), limit);
   signal?.throwIfAborted();
   if (raced.ended === 'error') throw raced.error;
-  return raced.ended === 'value' ? raced.value : `it decides nothing within ${modelSeconds} s`;
+  if (raced.ended === 'value') return raced.value;
+  return nothingBut(`it decides nothing within ${modelSeconds} s`);
 }
 
-async function decide(brain: Brain, scene: Scene, signal: AbortSignal): Promise<string> {
+function nothingBut(words: string): Decided {
+  return { words, actions: undefined };
+}
+
+async function decide(brain: Brain, scene: Scene, signal: AbortSignal): Promise<Decided> {
   const { observation, goal, history } = scene;
   try {
     if (isModel(brain)) return await asked(brain, scene, signal);
     const action = actionOf(await brain(observation, goal, history, { signal }));
-    return describe(named(action, scene.actions[0]?.action));
+    return decided([named(action, scene.actions[0]?.action)]);
   } catch (error) {
-    return error instanceof Error ? error.message : 'it threw what is no error';
+    return nothingBut(error instanceof Error ? error.message : 'it threw what is no error');
   }
 }
 
@@ -239,7 +264,7 @@ async function asked(
   model: Extract<Brain, { id?: string }>,
   { messages, actions, tools, maxOutputTokens }: Scene,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Decided> {
   const request: ModelRequest = {
     messages,
     tools,
@@ -251,20 +276,27 @@ async function asked(
     onDelta: () => undefined,
   };
   const { toolCalls = [], content } = await model(request);
-  const said = toolCalls.flatMap((call, at) => saidBy(call, actions[at]?.action) ?? []);
-  return said.length === 0 ? `it says: ${content.slice(0, 80)}` : said.join('; ');
+  const read = toolCalls.filter(({ name }) => name !== 'look').map(actionIn);
+  // As of what was recorded, only what is an action counts.
+  const given = read.filter((action) => typeof action !== 'string');
+  const wrong = read.find((action) => typeof action === 'string');
+  if (given.length === 0) return nothingBut(wrong ?? `it says: ${content.slice(0, 80)}`);
+  return decided(given.map((action, at) => named(action, actions[at]?.action)));
 }
 
-/** A call in words; null for a look. A text goes by the name that the record has for it, if it has one. */
-function saidBy(call: ReplyCall, recorded: Action | undefined): string | null {
-  if (call.name === 'look') return null;
+function decided(actions: readonly Action[]): Decided {
+  return { words: actions.map(describe).join('; '), actions: wholeOf(actions) };
+}
+
+/** The action that a call asks for; in words, where it is none. */
+function actionIn(call: ReplyCall): Action | string {
   const given: unknown =
     typeof call.arguments === 'string' ? JSON.parse(call.arguments) : call.arguments;
   const action = readAction({ ...Object(given), kind: call.name });
-  if (typeof action === 'string') return `it calls ${call.name}`;
-  return describe(named(action, recorded));
+  return typeof action === 'string' ? `it calls ${call.name}` : action;
 }
 
+/** An action; a text goes by the name that the record has for it, if it has one. */
 function named(action: Action, recorded: Action | undefined): Action {
   if (action.kind !== 'type' || recorded?.kind !== 'type') return action;
   const isNamed = 'text' in action && 'secret' in recorded && recorded.secret.startsWith('typed-');
@@ -281,8 +313,11 @@ function compare(
     recorded: ones[at]?.said ?? null,
     reference: others[at]?.said ?? null,
   }));
-  const parted = decisions.findIndex(({ recorded, reference }) => recorded !== reference);
-  const alike = decisions.filter(({ recorded, reference }) => recorded === reference).length;
+  const whole = (scene: Scene | undefined): string | undefined =>
+    scene && wholeOf(scene.actions.map(({ action }) => action));
+  const isAlike = (at: number): boolean => whole(ones[at]) === whole(others[at]);
+  const parted = decisions.findIndex((_, at) => !isAlike(at));
+  const alike = decisions.filter((_, at) => isAlike(at)).length;
   return {
     decisions,
     parted: parted === -1 ? null : parted,

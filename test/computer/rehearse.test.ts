@@ -6,14 +6,16 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type Action } from '../../src/computer/action.ts';
-import { type BrainFunction } from '../../src/computer/brain.ts';
+import { type Brain, type BrainFunction } from '../../src/computer/brain.ts';
 import { episode, rehearse } from '../../src/computer/index.ts';
 import { type ModelReply, type ModelRequest } from '../../src/run/model.ts';
+import { type Permit } from '../../src/run/permit.ts';
 import { run } from '../../src/run/run.ts';
 import { memoryStore, type TranscriptStore } from '../../src/store/index.ts';
 import { scriptedScreen, type ScriptedScreen } from '../../src/testing/scripted-screen.ts';
 import { DONE as SAID, model, never } from '../run/support.ts';
 import { scratch } from '../store/helpers.ts';
+import { login } from './episode-support.ts';
 
 const newPath = scratch();
 
@@ -43,6 +45,13 @@ const broken: BrainFunction = ({ text }) => {
 
 const direct: BrainFunction = ({ text }) =>
   text === 'page 2' ? { kind: 'done', answer: 'near enough' } : NEXT;
+
+const claims = (answer: string): BrainFunction => {
+  return () => ({ kind: 'done', answer: `${'x'.repeat(100)} ${answer}` });
+};
+
+const persistent: BrainFunction = (_observation, _goal, history) =>
+  history.length === 0 ? { kind: 'wait', milliseconds: 0 } : { kind: 'done', answer: 'x' };
 
 const check = ({ text }: { text: string }): boolean => text === 'page 3';
 
@@ -83,6 +92,55 @@ describe('rehearse', () => {
       score: 1 / 3,
       decisions: [{ same: true }, { given: 'done: "there"' }, { same: false }],
     });
+  });
+
+  test('decisions are compared whole, not as they are shown', async () => {
+    const transcript = await recorded(claims('pay 10 to ann'));
+    expect(await rehearse(transcript, claims('pay 10 to ann'))).toMatchObject({ score: 1 });
+    const reference = await recorded(claims('pay 9999 to mallory'));
+    expect(await rehearse(transcript, claims('pay 9999 to mallory'), { reference })).toMatchObject({
+      score: 0,
+      decisions: [{ same: false }],
+      reference: { score: 0, parted: 0 },
+    });
+  });
+
+  test('looks, and calls that are none, shift nothing', async () => {
+    const screen = login();
+    const secret = { label: 'Password', text: 'hunter2' };
+    const turns = (): ModelReply[] => [
+      {
+        content: '',
+        toolCalls: [
+          { name: 'look', arguments: {} },
+          { name: 'click', arguments: { index: -1 } },
+          { name: 'type', arguments: secret },
+        ],
+      },
+      { content: '', toolCalls: [{ name: 'done', arguments: { answer: 'in' } }] },
+    ];
+    const brain = (): Brain => {
+      const left = turns();
+      return Object.assign((): ModelReply => left.shift() ?? { content: '' }, { id: 'mine' });
+    };
+    const transcript = memoryStore();
+    await episode({ goal: 'log in', screen, brain: brain(), check: () => true, transcript });
+    const { score, decisions } = await rehearse(transcript, brain());
+    expect(score).toBe(1);
+    expect(JSON.stringify(decisions)).not.toContain('hunter2');
+  });
+
+  test('what was denied was no step, and is none', async () => {
+    const transcript = memoryStore();
+    let asked = 0;
+    const permit: Permit = ({ tool: { name } }) => {
+      if (name !== 'wait') return { decision: 'allow' };
+      asked += 1;
+      return asked > 3 ? { decision: 'allow' } : { decision: 'deny', reason: 'not yet' };
+    };
+    await episode({ goal: 'x', screen: pages(), brain: persistent, transcript, permit });
+    expect(asked).toBe(4);
+    expect(await rehearse(transcript, persistent)).toMatchObject({ score: 1 });
   });
 
   test('a model decides by its first call', async () => {
