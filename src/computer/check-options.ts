@@ -55,7 +55,16 @@ const KINDS: readonly (readonly [keyof EpisodeOptions, string, (value: unknown) 
   ['screenshot', 'a path', orAbsent((value) => typeof value === 'string' && value !== '')],
   ['audit', 'a path, a URL or an audit log that is open', orAbsent(isAudit)],
   ['secrets', 'texts by name, none of them empty', orAbsent(isTexts)],
+  ['watchdog', 'an object, as { stop: true }', orAbsent(isPlain)],
+  ['signal', 'an AbortSignal', orAbsent((value) => value instanceof AbortSignal)],
 ];
+
+/** Streaks are counted, not measured. */
+const COUNTS: ReadonlySet<string> = new Set([
+  'unchangedAfter',
+  'alternatingAfter',
+  'sameFailureAfter',
+]);
 
 /** @throws {TypeError | RangeError} with what is wrong and what would be right. */
 export function checkEpisodeOptions(options: EpisodeOptions): void {
@@ -70,9 +79,12 @@ export function checkEpisodeOptions(options: EpisodeOptions): void {
 function checkWatchdog({ watchdog = {} }: EpisodeOptions): void {
   requireKnown('watchdog setting', watchdog, WATCHDOG);
   const { stop = false, ...limits } = watchdog;
-  for (const [name, value] of Object.entries(limits))
+  for (const [name, value] of Object.entries(limits)) {
     if (!(typeof value === 'number' && value > 0))
       throw new RangeError(`watchdog.${name} must be a number above 0`);
+    if (COUNTS.has(name) && value !== Infinity && !Number.isInteger(value))
+      throw new RangeError(`watchdog.${name} must be a whole number`);
+  }
   const kinds: unknown = typeof stop === 'boolean' ? [] : stop;
   if (!Array.isArray(kinds) || kinds.some((kind) => !Object.hasOwn(ALERTS, String(kind))))
     throw new TypeError(
@@ -105,7 +117,12 @@ function isAudit(value: unknown): boolean {
   return isPath || (isFunction(append) && isFunction(close));
 }
 
+/** A map or a list is an object too, without the members that are meant. */
+function isPlain(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(Symbol.iterator in value);
+}
+
 function isTexts(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (!isPlain(value)) return false;
   return Object.values(value).every((text) => typeof text === 'string' && text !== '');
 }

@@ -84,7 +84,8 @@ async function perform(options: EpisodeOptions, audit: AuditLog | undefined): Pr
     on: tell,
   });
   await stage.settle();
-  const ending = endingOf(outcome, stage, signal.aborted && success.verdict === null);
+  const isCut = signal.aborted && (success.verdict === null || success.isLate);
+  const ending = endingOf(outcome, stage, isCut);
   const picture = await success.picture();
   const { result } = ending;
   await kept.close({ goal, success: result === 'verified', reason: result });

@@ -18,6 +18,8 @@ import { type Secrets } from './secrets.ts';
 export class Success {
   /** What the check came to; null before it, and where it was cut off. */
   verdict: CheckResult | null = null;
+  /** Whether the episode was ended before that. */
+  isLate = false;
   #picture: Promise<Picture | null> | undefined;
   readonly #options: EpisodeOptions;
   readonly #parts: SuccessParts;
@@ -42,6 +44,7 @@ export class Success {
       const problem = found.ok ? await this.#parts.kept.look() : null;
       return problem === null ? found : { ok: false, detail: `not verified: ${problem}` };
     });
+    this.isLate = this.#parts.signal.aborted;
     const said = this.#parts.secrets.hide(detail);
     const picture = await this.#taken();
     const words =

@@ -199,6 +199,19 @@ describe('whatever never answers, an episode ends', () => {
     }
   });
 
+  test('a check that answers an abort has no say any more', async () => {
+    const controller = new AbortController();
+    const { result } = await perform({
+      brain: doing(DONE),
+      signal: controller.signal,
+      check: () => {
+        controller.abort();
+        return true;
+      },
+    });
+    expect(result).toMatchObject({ result: 'aborted', success: false });
+  });
+
   test('the check hears that it is waited for no more', async () => {
     const controller = new AbortController();
     let heard: AbortSignal | undefined;

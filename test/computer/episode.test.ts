@@ -384,6 +384,11 @@ describe('the options', () => {
     [{ check: 'milk' }, 'check must be a function'],
     [{ watchdog: { stopp: true } }, "unknown watchdog setting 'stopp'"],
     [{ watchdog: { unchangedAfter: -1 } }, 'watchdog.unchangedAfter must be a number above 0'],
+    [{ watchdog: { sameFailureAfter: 2.5 } }, 'watchdog.sameFailureAfter must be a whole number'],
+    [{ watchdog: 5 as unknown as object }, 'watchdog must be an object, as { stop: true }'],
+    [{ watchdog: null as unknown as object }, 'watchdog must be an object, as { stop: true }'],
+    [{ secrets: new Map() as unknown as Record<string, string> }, 'secrets must be texts by name'],
+    [{ signal: 5 as unknown as AbortSignal }, 'signal must be an AbortSignal'],
     [{ watchdog: { modelSeconds: Number.NaN } }, 'watchdog.modelSeconds must be a number above 0'],
     [
       { watchdog: { stop: ['stuck'] } },
