@@ -122,11 +122,13 @@ function inexact(value: JsonValue): string | null {
   return null;
 }
 
-/** The value with JavaScript numbers only, without `__proto__` keys. */
+/** The value with JavaScript numbers only, as canonical JSON has them (a zero without a sign), without `__proto__` keys. */
 function plainNumbers(value: JsonObject): JsonObject;
 function plainNumbers(value: JsonValue): JsonValue;
 function plainNumbers(value: JsonValue): JsonValue {
-  if (value instanceof Verbatim) return Number(value.text);
+  if (value instanceof Verbatim) return plainNumbers(Number(value.text));
+  // -1e-400 is a negative zero, and so would be another number when the record is read.
+  if (value === 0) return 0;
   if (isJsonArray(value)) return value.map((member) => plainNumbers(member));
   if (!isJsonObject(value)) return value;
   const plain: { [key: string]: JsonValue } = {};

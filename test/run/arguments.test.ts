@@ -145,6 +145,16 @@ describe('objects that a provider had parsed', () => {
   });
 });
 
+test.each(['{"a":-0}', '{"a":-0.0}', '{"a":[-1e-400]}', '{"a":-6.44e-392}'])(
+  '%s has no negative zero, which no record has',
+  (source) => {
+    const read = readArguments(source);
+    expect(read.problem).toBeNull();
+    expect(readArguments(read.text).value).toEqual(read.value);
+    expect(Object.is(Number(read.value['a']), 0)).toBe(true);
+  },
+);
+
 describe('any text', () => {
   const nearJson = fc
     .json()
