@@ -16,7 +16,7 @@ import { HeadMemory } from '../attest/head-memory.ts';
 import { openKeyring } from '../attest/key-file.ts';
 import { originOf } from '../attest/log-identity.ts';
 import { createAttested, openAttested } from '../attest/open.ts';
-import { placeOf } from '../attest/place-of.ts';
+import { placesOf } from '../attest/place-of.ts';
 import { placesIn } from '../attest/places.ts';
 import { encodeVerifierKey, type SignerKey } from '../evidence/index.ts';
 import { type OpenOptions, type TranscriptStore } from '../store/index.ts';
@@ -86,7 +86,8 @@ export class Keeping {
 
   /** Takes leave of an audit log that was removed, before a new one is begun in its place. */
   async beginAudit(file: string): Promise<void> {
-    if (!existsSync(file)) await this.#attesting.memory?.leave(placeOf(file));
+    if (existsSync(file)) return;
+    for (const place of placesOf(file)) await this.#attesting.memory?.leave(place);
   }
 
   /** Remembers an audit log as it is now; what can't be remembered is said by a later verify. */

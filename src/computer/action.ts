@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { canonicalJson, type JsonObject } from '../transcript/index.ts';
 
 /** An element, by its label or by its place in the observation that is decided on. */
 export type Target = { readonly label: string } | { readonly index: number };
@@ -94,6 +95,11 @@ export function describe(action: Action): string {
     default:
       return `${kind} ${targetWords(action.target)}`;
   }
+}
+
+/** A call that is no action, in one line. */
+export function describeCall(name: string, args: JsonObject): string {
+  return `${oneLine(name)} ${oneLine(canonicalJson(args))}`;
 }
 
 function typeWords(action: Extract<Action, { kind: 'type' }>): string {

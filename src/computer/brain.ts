@@ -6,8 +6,7 @@
 import { ModelError, type Model, type ModelReply, type ModelRequest } from '../run/model.ts';
 import { describeError } from '../run/result.ts';
 import { type Usage } from '../run/usage.ts';
-import { type JsonObject } from '../transcript/index.ts';
-import { describe, type Action } from './action.ts';
+import { type Action } from './action.ts';
 import { masked } from './masked.ts';
 import { type Observation } from './observation.ts';
 import { readAction } from './read-action.ts';
@@ -52,6 +51,7 @@ function lookReply({ blind }: Stage): ModelReply {
 export function episodeModel(brain: Brain, goal: string, stage: Stage): Model {
   if (!isModel(brain)) {
     const decide = async (request: ModelRequest): Promise<ModelReply> => {
+      await recorded(stage, request);
       // A function sees nothing but what it is shown.
       if (stage.look === null || stage.stale) return lookReply(stage);
       stage.decide();
@@ -61,6 +61,7 @@ export function episodeModel(brain: Brain, goal: string, stage: Stage): Model {
   }
   const { id, price } = brain;
   const answer = async (request: ModelRequest): Promise<ModelReply> => {
+    await recorded(stage, request);
     if (stage.look === null) return lookReply(stage);
     stage.decide();
     return masked(await brain(request), stage);
@@ -69,6 +70,12 @@ export function episodeModel(brain: Brain, goal: string, stage: Stage): Model {
     ...(id === undefined ? {} : { id }),
     ...(price === undefined ? {} : { price }),
   });
+}
+
+/** Who is asked is told of all that came before, and isn't asked where that ended the episode. */
+async function recorded(stage: Stage, { signal }: ModelRequest): Promise<void> {
+  await stage.recorded();
+  signal.throwIfAborted();
 }
 
 async function ask(
@@ -118,16 +125,4 @@ function decided(action: Action): ModelReply {
     toolCalls: [{ name: kind, arguments: { ...target, ...members } }],
     usage: NOTHING,
   };
-}
-
-/** An action, and in words. */
-export interface RecordedAction {
-  readonly action: Action;
-  readonly said: string;
-}
-
-/** The action of a recorded call; null for a look, or a call that is no action. */
-export function recordedAction(name: string, args: JsonObject): RecordedAction | null {
-  const action = readAction({ ...args, kind: name });
-  return typeof action === 'string' ? null : { action, said: describe(action) };
 }

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { basename, dirname, join } from 'node:path';
+import { meantPath, pathText, realPath } from '../store/place.ts';
 import { type EpisodeOptions, type EpisodeWatchdog } from './episode-options.ts';
 import { type Alert } from './watch.ts';
 
@@ -74,6 +76,42 @@ export function checkEpisodeOptions(options: EpisodeOptions): void {
   for (const [name, wanted, is] of KINDS)
     if (!is(options[name])) throw new TypeError(`${name} must be ${wanted}`);
   checkWatchdog(options);
+  checkPlaces(options);
+}
+
+/** Each file has a writer of its own: one would write over the other. */
+function checkPlaces({ transcript, audit, screenshot }: EpisodeOptions): void {
+  const places = Object.entries({ transcript, audit, screenshot }).flatMap(([name, at]) => {
+    const path = pathOf(at);
+    return path === undefined ? [] : [{ name, path: placeOf(path) }];
+  });
+  for (const [at, { name, path }] of places.entries()) {
+    const other = places.slice(0, at).find((before) => before.path === path);
+    if (other !== undefined)
+      throw new TypeError(`${name} must be another file than ${other.name}: both are ${path}`);
+  }
+}
+
+/** The file of an option: a path, or what is open there. */
+function pathOf(at: EpisodeOptions['transcript'] | EpisodeOptions['audit']): string | undefined {
+  if (typeof at === 'string' || at instanceof URL) return pathText(at);
+  const { location }: { location?: unknown } = Object(at);
+  return typeof location === 'string' ? location : undefined;
+}
+
+/** Links followed, as far as they are there. */
+function placeOf(path: string): string {
+  const meant = meantPath(path);
+  const folder = realOf(dirname(meant));
+  return realOf(meant) ?? (folder === undefined ? meant : join(folder, basename(meant)));
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realPath(path);
+  } catch {
+    return undefined; // it isn't there yet
+  }
 }
 
 function checkWatchdog({ watchdog = {} }: EpisodeOptions): void {
@@ -117,9 +155,9 @@ function isAudit(value: unknown): boolean {
   return isPath || (isFunction(append) && isFunction(close));
 }
 
-/** A map or a list is an object too, without the members that are meant. */
+/** A list, a map or a date is an object too, without the members that are meant. An object of another realm is plain. */
 function isPlain(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !(Symbol.iterator in value);
+  return Object.prototype.toString.call(value) === '[object Object]';
 }
 
 function isTexts(value: unknown): boolean {

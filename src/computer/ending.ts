@@ -4,9 +4,8 @@
  * @module
  */
 import { type Outcome, type StopReason } from '../run/outcome.ts';
-import { type Action } from './action.ts';
 import { type Episode } from './episode-options.ts';
-import { type Stage } from './stage.ts';
+import { type LastWord, type Stage } from './stage.ts';
 
 /** What an episode came to. */
 export type Ending = Pick<Episode, 'result' | 'claim' | 'check' | 'steps'>;
@@ -16,11 +15,10 @@ export type Ending = Pick<Episode, 'result' | 'claim' | 'check' | 'steps'>;
  *
  * @param isCut whether the episode was aborted before the check had a verdict.
  */
-export function endingOf(outcome: Outcome, { history, secrets }: Stage, isCut: boolean): Ending {
-  const last = history.at(-1)?.action;
-  const claim =
-    last?.kind === 'done' ? last.answer : last?.kind === 'refuse' ? last.reason : outcome.answer;
-  const result = resultOf(outcome, last?.kind, isCut);
+export function endingOf(outcome: Outcome, stage: Stage, isCut: boolean): Ending {
+  const { history, lastWord: word, secrets } = stage;
+  const claim = word === null ? outcome.answer : word.kind === 'done' ? word.answer : word.reason;
+  const result = resultOf(outcome, word?.kind, isCut);
   return { result, claim: secrets.hide(claim), check: outcome.check, steps: history.length };
 }
 
@@ -28,9 +26,9 @@ export function endingOf(outcome: Outcome, { history, secrets }: Stage, isCut: b
  * Why the check of an episode isn't asked; null where the claim stands. Who doesn't say that it is done has reached nothing,
  * whatever the screen shows.
  *
- * @param last what the brain did last.
+ * @param last the brain's last word, if it had one.
  */
-export function unclaimed(reason: StopReason, last: Action['kind'] | undefined): string | null {
+export function unclaimed(reason: StopReason, last: LastWord['kind'] | undefined): string | null {
   if (reason === 'sentinel' && last === 'done') return null;
   if (reason === 'refused' || last === 'refuse') return 'not verified: it was refused';
   if (reason.endsWith('_budget'))
@@ -48,7 +46,7 @@ export function unaudited(ending: Ending, problem: string): Ending {
 /** @param isCut whether the episode was aborted before the check had a verdict. */
 function resultOf(
   outcome: Outcome,
-  last: Action['kind'] | undefined,
+  last: LastWord['kind'] | undefined,
   isCut: boolean,
 ): Episode['result'] {
   switch (outcome.reason) {

@@ -7,6 +7,7 @@
 import { Stalled } from '../run/abort.ts';
 import { systemClock } from '../run/clock.ts';
 import { isThenable } from '../run/deadline.ts';
+import { type RunEvent } from '../run/events.ts';
 import { type RunOptions } from '../run/options.ts';
 import { run } from '../run/run.ts';
 import { attentive } from './attentive.ts';
@@ -80,8 +81,8 @@ async function perform(options: EpisodeOptions, audit: AuditLog | undefined): Pr
     tools: screenTools(stage, ACTION_TIMEOUT_MS),
     signal,
     check: ({ signal: until, reason }) =>
-      success.check(until, unclaimed(reason, stage.history.at(-1)?.action.kind)),
-    on: tell,
+      success.check(until, unclaimed(reason, stage.lastWord?.kind)),
+    on: (event) => heard(event, stage, tell),
   });
   await stage.settle();
   const isCut = signal.aborted && (success.verdict === null || success.isLate);
@@ -119,6 +120,12 @@ function runOptions(options: EpisodeOptions): Omit<RunOptions, 'model'> {
   const { goal: task, brain, budget, transcript, clock, runId, maxOutputTokens } = options;
   const { permit, ask, system = isModel(brain) ? SYSTEM : undefined } = options;
   return { task, budget, transcript, clock, runId, maxOutputTokens, permit, ask, system };
+}
+
+/** What the loop answers by itself, the stage has to hear of. */
+function heard(event: RunEvent, stage: Stage, tell: (event: EpisodeEvent) => void): void {
+  if (event.type === 'tool-end') stage.answered(event);
+  tell(event);
 }
 
 function nothing(): void {}

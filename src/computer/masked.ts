@@ -5,12 +5,20 @@
  */
 import { type ModelReply, type ReplyCall } from '../run/model.ts';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../transcript/index.ts';
+import { type Target } from './action.ts';
+import { type Observation } from './observation.ts';
 import { readAction } from './read-action.ts';
+import { type Secrets } from './secrets.ts';
 import { type Stage } from './stage.ts';
 import { findTarget } from './target.ts';
 
 /** What stands for a key that was pressed in a password field. */
-const HIDDEN_KEY = '•';
+export const HIDDEN_KEY = '•';
+
+/** A key that types what it says, as a password's letters do. */
+export function isLetter(key: string): boolean {
+  return Array.from(key).length === 1;
+}
 
 /** The reply, whose calls type secrets by name. Where nothing is hidden it is the very reply. */
 export function masked(reply: ModelReply, stage: Stage): ModelReply {
@@ -48,23 +56,29 @@ function typed(args: JsonObject, { look, secrets }: Stage): JsonObject {
   const { text, ...rest } = args;
   if (typeof text !== 'string') return args;
   const action = readAction({ ...args, kind: 'type' });
-  const found =
-    typeof action !== 'string' && action.kind === 'type' && look !== null
-      ? findTarget(look.all, action.target)
-      : null;
-  const element = found?.ok === true ? look?.all.elements[found.index] : undefined;
-  const isPlain = element !== undefined && !secrets.isField(element) && secrets.hide(text) === text;
-  return isPlain ? args : { ...rest, secret: secrets.nameOf(text) };
+  const target = typeof action !== 'string' && action.kind === 'type' ? action.target : null;
+  const isPlain = target !== null && look !== null && isPlainField(look.all, target, secrets);
+  return isPlain && secrets.hide(text) === text ? args : { ...rest, secret: secrets.nameOf(text) };
+}
+
+/** Whether a target surely is a field that isn't for passwords. */
+export function isPlainField(shown: Observation, target: Target, secrets: Secrets): boolean {
+  const found = findTarget(shown, target);
+  const element = found.ok ? shown.elements[found.index] : undefined;
+  return element !== undefined && !secrets.isField(element);
 }
 
 /** Passwords can be typed key by key. */
 function pressed(args: JsonObject, { look, secrets }: Stage): JsonObject {
   const { key } = args;
-  const focused = look?.all.elements.find(({ states }) => states?.includes('focused') === true);
-  const isHidden = typeof key === 'string' && Array.from(key).length === 1;
-  return isHidden && focused !== undefined && secrets.isField(focused)
-    ? { ...args, key: HIDDEN_KEY }
-    : args;
+  const isHidden = typeof key === 'string' && look !== null && isSecretKey(key, look.all, secrets);
+  return isHidden ? { ...args, key: HIDDEN_KEY } : args;
+}
+
+/** Whether a key types a letter into a password field. */
+export function isSecretKey(key: string, { elements }: Observation, secrets: Secrets): boolean {
+  const focused = elements.find(({ states }) => states?.includes('focused') === true);
+  return isLetter(key) && focused !== undefined && secrets.isField(focused);
 }
 
 function argumentsOf(call: ReplyCall): JsonObject | null {

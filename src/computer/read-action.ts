@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type Action, type Direction, type Target } from './action.ts';
+import { type JsonObject } from '../transcript/index.ts';
+import { describe, type Action, type Direction, type Target } from './action.ts';
 
 /** What each kind of action holds beside its target: the name, and what its value must be. */
 type Fields = Readonly<Record<string, (value: unknown) => boolean>>;
@@ -72,4 +73,16 @@ function readTarget(rest: { readonly [member: string]: unknown }): Target | unde
 
 function wellFormed(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
+}
+
+/** An action, and in words. */
+export interface RecordedAction {
+  readonly action: Action;
+  readonly said: string;
+}
+
+/** The action of a call; null for a look, or a call that is no action. */
+export function recordedAction(name: string, args: JsonObject): RecordedAction | null {
+  const action = readAction({ ...args, kind: name });
+  return typeof action === 'string' ? null : { action, said: describe(action) };
 }

@@ -19,18 +19,13 @@ import {
   type JsonValue,
   type TranscriptRecord,
 } from '../transcript/index.ts';
-import { describe, type Action } from './action.ts';
-import {
-  actionOf,
-  isModel,
-  recordedAction,
-  type Brain,
-  type PastStep,
-  type RecordedAction,
-} from './brain.ts';
+import { type Action } from './action.ts';
+import { actionOf, isModel, type Brain, type PastStep } from './brain.ts';
 import { type Observation } from './observation.ts';
-import { readAction } from './read-action.ts';
+import { ACTION_KINDS, readAction, recordedAction, type RecordedAction } from './read-action.ts';
 import { readView } from './view.ts';
+import { DecisionWords } from './decision-words.ts';
+import { HIDDEN_KEY, isLetter } from './masked.ts';
 
 /** One turn's decision in a recorded episode, all its actions, and what the brain decides in its place. */
 export interface Decision {
@@ -87,11 +82,14 @@ export async function rehearse(
   const { modelSeconds = 120 } = options;
   if (!(modelSeconds > 0)) throw new RangeError('modelSeconds must be a number above 0');
   const scenes = await scenesOf(transcript);
+  const words = new DecisionWords(scenes.map(({ observation }) => observation));
   const decisions: Decision[] = [];
   for (const scene of scenes) {
-    const { words, actions } = await decideInTime(brain, scene, { ...options, modelSeconds });
-    const same = actions === wholeOf(scene.actions.map(({ action }) => action));
-    decisions.push({ seq: scene.seq, recorded: scene.said, given: words, same });
+    const decided = await decideInTime(brain, scene, { ...options, modelSeconds });
+    const same = isSame(decided, scene);
+    const given = words.of(decided, scene.observation);
+    const { seq, said: recorded } = scene;
+    decisions.push({ seq, recorded, given: same ? recorded : given, same });
   }
   const parted = decisions.findIndex(({ same }) => !same);
   const alike = decisions.filter(({ same }) => same).length;
@@ -104,10 +102,13 @@ export async function rehearse(
   };
 }
 
-/** What was decided: in words, and the actions whole; undefined where there is none. */
-interface Decided {
-  readonly words: string;
-  readonly actions: string | undefined;
+/** What was decided; or, in words, why nothing is. */
+type Decided = readonly Action[] | string;
+
+function isSame(decided: Decided, { actions }: Scene): boolean {
+  if (typeof decided === 'string') return false;
+  const given = decided.map((action, at) => named(action, actions[at]?.action));
+  return wholeOf(given) === wholeOf(actions.map(({ action }) => action));
 }
 
 /** Actions as a text that is the same for the same: words are cut where they are long. */
@@ -142,7 +143,7 @@ async function scenesOf(transcript: string | URL | TranscriptStore): Promise<Sce
   }
   const reader = new SceneReader();
   for (const record of records) reader.read(record);
-  if (reader.scenes.length > 0 || reader.observation !== null) return reader.scenes;
+  if (reader.isEpisode) return reader.scenes;
   throw unusable(location, 'it is not the record of an episode on a screen');
 }
 
@@ -153,11 +154,17 @@ function unusable(location: string, why: string): JournalError {
 /** Goes through the records of an episode, and keeps what each decision was taken on. */
 class SceneReader {
   readonly scenes: Scene[] = [];
-  observation: Observation | null = null;
+  #observation: Observation | null = null;
   #goal = '';
   #tools: readonly ToolSpec[] = [];
   #state: RunState | null = null;
   readonly #history: PastStep[] = [];
+
+  /** Whether it is a run on a screen, be it that it ended before the first look. */
+  get isEpisode(): boolean {
+    const names = new Set(this.#tools.map(({ name }) => name));
+    return this.#observation !== null || ['look', ...ACTION_KINDS].every((name) => names.has(name));
+  }
 
   read(record: TranscriptRecord): void {
     const { kind, seq, payload } = record;
@@ -183,8 +190,8 @@ class SceneReader {
       (call) => recordedAction(call.name, call.arguments) ?? [],
     );
     // A look decides nothing; and before the first there is nothing to decide on.
-    if (actions.length === 0 || this.observation === null) return;
-    const { observation } = this;
+    if (actions.length === 0 || this.#observation === null) return;
+    const observation = this.#observation;
     const said = actions.map((one) => one.said).join('; ');
     const offered = {
       tools: this.#tools,
@@ -199,18 +206,15 @@ class SceneReader {
     { ok, value, error, failure }: JsonObject,
   ): void {
     const shown: JsonValue | undefined = isJsonObject(value) ? value['observation'] : undefined;
-    this.observation = readView(shown) ?? this.observation;
-    // What the loop refused never was a step.
-    if (done === null || (typeof failure === 'string' && NEVER_BEGUN.has(failure))) return;
+    this.#observation = readView(shown) ?? this.#observation;
+    // What was refused is a step that failed; what the run had ended before is none.
+    if (done === null || failure === 'not_run') return;
     const did = isJsonObject(value) ? value['did'] : undefined;
     const why = typeof error === 'string' ? error.replace(RAISED, '').replace(HINT, '') : '';
     const outcome = ok !== true ? why : typeof did === 'string' ? did : ended(done.action);
     this.#history.push({ ...done, outcome, ok: ok === true });
   }
 }
-
-/** Why a call isn't begun (docs/format.md). */
-const NEVER_BEGUN = new Set(['unknown_tool', 'invalid_arguments', 'denied', 'not_run']);
 
 /** What the loop, and the stage, put round the reason of a failed action. */
 const RAISED = /^tool '\w+' raised ActionError: /;
@@ -242,27 +246,22 @@ async function decideInTime(
   signal?.throwIfAborted();
   if (raced.ended === 'error') throw raced.error;
   if (raced.ended === 'value') return raced.value;
-  return nothingBut(`it decides nothing within ${modelSeconds} s`);
-}
-
-function nothingBut(words: string): Decided {
-  return { words, actions: undefined };
+  return `it decides nothing within ${modelSeconds} s`;
 }
 
 async function decide(brain: Brain, scene: Scene, signal: AbortSignal): Promise<Decided> {
   const { observation, goal, history } = scene;
   try {
     if (isModel(brain)) return await asked(brain, scene, signal);
-    const action = actionOf(await brain(observation, goal, history, { signal }));
-    return decided([named(action, scene.actions[0]?.action)]);
+    return [actionOf(await brain(observation, goal, history, { signal }))];
   } catch (error) {
-    return nothingBut(error instanceof Error ? error.message : 'it threw what is no error');
+    return error instanceof Error ? error.message : 'it threw what is no error';
   }
 }
 
 async function asked(
   model: Extract<Brain, { id?: string }>,
-  { messages, actions, tools, maxOutputTokens }: Scene,
+  { messages, tools, maxOutputTokens }: Scene,
   signal: AbortSignal,
 ): Promise<Decided> {
   const request: ModelRequest = {
@@ -280,12 +279,7 @@ async function asked(
   // As of what was recorded, only what is an action counts.
   const given = read.filter((action) => typeof action !== 'string');
   const wrong = read.find((action) => typeof action === 'string');
-  if (given.length === 0) return nothingBut(wrong ?? `it says: ${content.slice(0, 80)}`);
-  return decided(given.map((action, at) => named(action, actions[at]?.action)));
-}
-
-function decided(actions: readonly Action[]): Decided {
-  return { words: actions.map(describe).join('; '), actions: wholeOf(actions) };
+  return given.length === 0 ? (wrong ?? `it says: ${content}`) : given;
 }
 
 /** The action that a call asks for; in words, where it is none. */
@@ -296,12 +290,24 @@ function actionIn(call: ReplyCall): Action | string {
   return typeof action === 'string' ? `it calls ${call.name}` : action;
 }
 
-/** An action; a text goes by the name that the record has for it, if it has one. */
+/** An action; a text, or a key, that the record doesn't spell out is the one that it has in its place. */
 function named(action: Action, recorded: Action | undefined): Action {
-  if (action.kind !== 'type' || recorded?.kind !== 'type') return action;
+  const isUntold =
+    (action.kind === 'press' && recorded?.kind === 'press' && isUntoldKey(action, recorded)) ||
+    (action.kind === 'type' && recorded?.kind === 'type' && isUntoldText(action, recorded));
+  return isUntold ? recorded : action;
+}
+
+type Press = Extract<Action, { kind: 'press' }>;
+type Type = Extract<Action, { kind: 'type' }>;
+
+function isUntoldKey(action: Press, recorded: Press): boolean {
+  return recorded.key === HIDDEN_KEY && isLetter(action.key);
+}
+
+function isUntoldText(action: Type, recorded: Type): boolean {
   const isNamed = 'text' in action && 'secret' in recorded && recorded.secret.startsWith('typed-');
-  if (!isNamed || JSON.stringify(action.target) !== JSON.stringify(recorded.target)) return action;
-  return recorded;
+  return isNamed && JSON.stringify(action.target) === JSON.stringify(recorded.target);
 }
 
 function compare(

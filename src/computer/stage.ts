@@ -5,15 +5,19 @@
  */
 import { type Clock } from '../run/clock.ts';
 import { Cancellation, race, type Raced } from '../run/deadline.ts';
-import { describeError } from '../run/result.ts';
+import { type RunEvent } from '../run/events.ts';
+import { type ToolCall } from '../run/model.ts';
+import { describeError, publicText } from '../run/result.ts';
+import { canonicalJson } from '../transcript/index.ts';
 import { ActionError, aimed, type Deed } from './act.ts';
-import { describe, type Action, type ScreenAction } from './action.ts';
+import { describe, describeCall, type Action, type ScreenAction } from './action.ts';
 import { type AuditLog } from './audit-log.ts';
 import { observationDigest, screenDigest, withNotices, type Observation } from './observation.ts';
+import { recordedAction } from './read-action.ts';
 import { ScreenGoneError, type Screen } from './screen.ts';
 import { type Secrets } from './secrets.ts';
 import { viewOf } from './view.ts';
-import { Watch, type Alert, type WatchLimits } from './watch.ts';
+import { Watch, type Alert, type SeenStep, type WatchLimits } from './watch.ts';
 
 /** One step of an episode, as a brain and a listener are told of it. */
 export interface Step {
@@ -26,6 +30,12 @@ export interface Step {
   /** The digest, as audit logs hold it, of the screen that it was decided on. */
   readonly screen: string;
 }
+
+/** That the brain is done, or refuses. */
+export type LastWord = Extract<Action, { kind: 'done' | 'refuse' }>;
+
+/** A call of which nothing is done. */
+type Refused = Pick<ToolCall, 'name' | 'arguments'>;
 
 /** The screen as it was last seen. */
 export interface Look {
@@ -74,6 +84,8 @@ export class Stage {
   /** Whether the screen has changed since the brain was shown it. */
   stale = false;
   readonly history: Step[] = [];
+  /** Null until one is accepted, which ends the episode. */
+  lastWord: LastWord | null = null;
   readonly secrets: Secrets;
   readonly #options: StageOptions;
   readonly #watch: Watch;
@@ -117,25 +129,66 @@ export class Stage {
    * same turn have changed is told with them; of the actions after them, those go on whose element is the same still.
    */
   act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look }> {
-    const acting = this.#act(action, signal);
-    this.#pending = acting.then(nothing, nothing);
-    return acting;
+    return this.#next(() => this.#act(action, signal));
   }
 
-  /** Records what acts on no screen: that the brain is done, or refuses. */
-  async say(action: Extract<Action, { kind: 'done' | 'refuse' }>): Promise<void> {
-    const outcome = action.kind === 'done' ? 'claimed' : 'refused';
-    await this.#write(action, {
-      outcome,
-      ok: action.kind === 'done',
-      look: this.#shown ?? this.look,
-    });
+  /** Records what acts on no screen. */
+  async say(word: LastWord): Promise<void> {
+    const ok = word.kind === 'done';
+    const outcome = ok ? 'claimed' : 'refused';
+    this.lastWord = word;
+    const look = this.#shown ?? this.look;
+    await this.#next(() => this.#write(word, { outcome, ok, look }));
   }
 
-  /** Waits until what was done is recorded, also what was given up. Nothing is recorded after it. */
+  /** The loop answered a call. What it refused, by schema or policy, never came here. */
+  answered({ call, content, failure }: Extract<RunEvent, { type: 'tool-end' }>): void {
+    const isRefused = failure === 'invalid_arguments' || failure === 'denied';
+    if (isRefused || failure === 'unknown_tool') this.refused(call, content);
+  }
+
+  /**
+   * Nothing is done of a call. If it is an action, that is a step which failed; if it is none, only the watchdog is
+   * told of it. A look that isn't allowed is one more that failed.
+   */
+  refused(call: Refused, why: string): void {
+    if (call.name === 'look') this.blind += 1;
+    // What comes next waits for it, and what goes wrong with the audit log is told.
+    else this.#next(() => this.#recordRefused(call, why)).catch(nothing);
+  }
+
+  /** Waits until all that was done or refused by now is recorded. */
+  recorded(): Promise<void> {
+    return this.#pending;
+  }
+
+  /** Waits as `recorded` does, also for what was given up. Nothing is recorded after it. */
   async settle(): Promise<void> {
     await this.#pending;
     this.#isOver = true;
+  }
+
+  /** Does one thing after another. */
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const working = this.#pending.then(work);
+    this.#pending = working.then(nothing, nothing);
+    return working;
+  }
+
+  async #recordRefused({ name, arguments: args }: Refused, why: string): Promise<void> {
+    const look = this.#shown ?? this.look;
+    const recorded = recordedAction(name, args);
+    const outcome = this.secrets.hideShown(why);
+    if (recorded !== null) await this.#write(recorded.action, { outcome, ok: false, look });
+    this.#watched(
+      {
+        action: this.secrets.hide(recorded?.said ?? describeCall(name, args)),
+        whole: canonicalJson(recorded?.action ?? { ...args, kind: name }),
+        ok: false,
+        idle: name === 'wait',
+      },
+      { before: look, after: look },
+    );
   }
 
   async #act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look }> {
@@ -165,10 +218,13 @@ export class Stage {
     ok: boolean,
     { shown, before, after, words, isSeen }: Sequel & { shown: Look; before: Look },
   ): Promise<string> {
-    const outcome = this.secrets.hideShown(words);
-    const step = await this.#write(action, { outcome, ok, look: shown });
+    const hidden = this.secrets.hideShown(words);
+    // The record has failures so.
+    const outcome = ok ? hidden : publicText(hidden);
+    const { said } = await this.#write(action, { outcome, ok, look: shown });
     // Of a screen that isn't seen, nobody knows whether it changed.
-    this.#watched(step, { before, after, idle: action.kind === 'wait' || !isSeen });
+    const idle = action.kind === 'wait' || !isSeen;
+    this.#watched({ action: said, whole: canonicalJson(action), ok, idle }, { before, after });
     return outcome;
   }
 
@@ -257,10 +313,10 @@ export class Stage {
   }
 
   #watched(
-    { said, ok }: Step,
-    { before, after, idle }: { before: Look; after: Look; idle: boolean },
+    done: Pick<SeenStep, 'action' | 'whole' | 'ok' | 'idle'>,
+    { before, after }: { before: Look | null; after: Look | null },
   ): void {
-    const seen = { before: before.digest, after: after.digest, action: said, ok, idle };
+    const seen = { ...done, before: before?.digest ?? '', after: after?.digest ?? '' };
     for (const alert of this.#watch.step(seen)) this.#options.onAlert(alert);
   }
 

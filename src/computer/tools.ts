@@ -113,9 +113,12 @@ function actionTool(
     timeout,
     maxResultBytes: MAX_RESULT_BYTES,
     ...(kind === 'done' || kind === 'refuse' ? { ends: true } : {}),
-    async execute(args: object, { signal }) {
+    async execute(args: JsonObject, { signal }) {
       const action = readAction({ ...args, kind });
-      if (typeof action === 'string') throw new ActionError(action);
+      if (typeof action === 'string') {
+        stage.refused({ name: kind, arguments: args }, action);
+        throw new ActionError(action);
+      }
       return carryOut(stage, action, signal);
     },
   };
@@ -125,8 +128,11 @@ async function carryOut(stage: Stage, action: Action, signal: AbortSignal): Prom
   if (action.kind === 'done' || action.kind === 'refuse') {
     const words = action.kind === 'done' ? action.answer : action.reason;
     // Before it is recorded as said: a result that has no room is none.
-    if (words.length > MAX_SAID)
-      throw new ActionError(`it has ${words.length} characters, of ${MAX_SAID} at most: say less`);
+    if (words.length > MAX_SAID) {
+      const why = `it has ${words.length} characters, of ${MAX_SAID} at most: say less`;
+      stage.refused({ name: action.kind, arguments: { ...action } }, why);
+      throw new ActionError(why);
+    }
     await stage.say(action);
     return { [action.kind]: words };
   }

@@ -10,10 +10,13 @@ import { observationJson, type Observation, type ScreenElement } from './observa
 const MAX_ELEMENTS = 500;
 const MAX_TEXT = 8000;
 /**
- * Labels and values of all elements together, in UTF-16 units: each may take six bytes in a record, and a result of
- * a tool that is too large is lost whole.
+ * Labels, kinds, values and states of all elements together, in UTF-16 units: each may take six bytes in a record, and
+ * a result of a tool that is too large is lost whole. Where there are more, a kind, and the states of an element, have
+ * what those of Chromium never need.
  */
 const MAX_WORDS = 250_000;
+const MAX_KIND = 32;
+const MAX_STATES = 64;
 const MAX_ADDRESS = 8000;
 
 /**
@@ -38,19 +41,33 @@ function headOf({ url, title }: Observation): Pick<Observation, 'url' | 'title'>
   };
 }
 
-/** Elements whose labels and values have room; where they haven't, each has the same. */
+/** Elements whose words have room; where they haven't, labels and values have the same each. */
 function inBounds(elements: readonly ScreenElement[]): readonly ScreenElement[] {
-  const words = elements.reduce(
-    (sum, { label, value = '' }) => sum + label.length + value.length,
-    0,
-  );
-  if (words <= MAX_WORDS) return elements;
+  if (elements.reduce((sum, element) => sum + lengthOf(element), 0) <= MAX_WORDS) return elements;
   const room = Math.floor(MAX_WORDS / elements.length / 2);
-  return elements.map((element) => ({
+  return elements.map(({ value, states, ...element }) => ({
     ...element,
     label: cutAt(element.label, room),
-    ...(element.value === undefined ? {} : { value: cutAt(element.value, room) }),
+    kind: cutAt(element.kind, MAX_KIND),
+    ...(value === undefined ? {} : { value: cutAt(value, room) }),
+    ...(states === undefined ? {} : { states: statesWithin(states) }),
   }));
+}
+
+function lengthOf({ label, kind, value = '', states = [] }: ScreenElement): number {
+  const listed = states.reduce((sum, state) => sum + lengthIn(state), 0);
+  return label.length + kind.length + value.length + listed;
+}
+
+/** A text in a list has quotes and a comma too. */
+function lengthIn(state: string): number {
+  return state.length + 3;
+}
+
+/** The first states, as many as there is room for. */
+function statesWithin(states: readonly string[]): readonly string[] {
+  let room = MAX_STATES;
+  return states.filter((state) => (room -= lengthIn(state)) >= 0);
 }
 
 function cutAt(text: string, room: number): string {

@@ -28,8 +28,9 @@ export interface SeenStep {
   /** Digests of the whole screen. */
   readonly before: string;
   readonly after: string;
-  /** The action in words. */
+  /** The action in words, which may be cut, and whole. */
   readonly action: string;
+  readonly whole: string;
   readonly ok: boolean;
   /** It was meant to leave the screen as it is, as waiting is. */
   readonly idle: boolean;
@@ -96,7 +97,7 @@ export class Watch {
       else if (!step.idle) this.#alternating += 1;
       this.#lastChange = step;
     }
-    const isSame = last?.ok === false && last.action === step.action;
+    const isSame = last?.ok === false && last.whole === step.whole;
     this.#failures = step.ok ? 0 : isSame ? this.#failures + 1 : 1;
   }
 

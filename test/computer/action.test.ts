@@ -17,6 +17,7 @@ import { ACTION_KINDS, readAction } from '../../src/computer/read-action.ts';
 import { Secrets } from '../../src/computer/secrets.ts';
 import { findTarget } from '../../src/computer/target.ts';
 import { readView, viewJson, viewOf } from '../../src/computer/view.ts';
+import { canonicalJson } from '../../src/transcript/index.ts';
 
 const vectors: { observations: { name: string; observation: Observation; digest: string }[] } =
   JSON.parse(readFileSync(new URL('vectors.json', import.meta.url), 'utf8'));
@@ -197,6 +198,21 @@ describe('the view of an observation', () => {
         expect(readView(json)).toEqual(view);
       }),
     );
+  });
+
+  test('has room in a record, whatever a screen of my own calls its parts', () => {
+    const long = '\u0001'.repeat(100_000);
+    const elements = Array.from({ length: 500 }, (_, n) => ({
+      ...at(`${n}`),
+      label: long,
+      kind: long,
+      value: long,
+      states: [...Array.from({ length: 20_000 }, () => ''), 'disabled', long],
+    }));
+    const view = viewOf({ elements, text: long, url: long, title: long });
+    expect(Buffer.byteLength(canonicalJson(viewJson(view, 500)))).toBeLessThan(2 ** 21);
+    const few = viewOf({ elements: [{ ...at('a'), states: ['disabled', 'focused'] }], text: '' });
+    expect(few.elements[0]).toMatchObject({ label: 'a', states: ['disabled', 'focused'] });
   });
 
   test('is bounded, keeps the places, and says what it leaves out', () => {

@@ -3,8 +3,9 @@
  *
  * @module
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import { rows } from '../../src/cli/episode-words.ts';
 import { type Action } from '../../src/computer/action.ts';
@@ -12,6 +13,7 @@ import { type BrainFunction } from '../../src/computer/brain.ts';
 import {
   episode,
   observationDigest,
+  openAudit,
   verifyAuditFile,
   type Episode,
   type EpisodeOptions,
@@ -387,6 +389,9 @@ describe('the options', () => {
     [{ watchdog: { sameFailureAfter: 2.5 } }, 'watchdog.sameFailureAfter must be a whole number'],
     [{ watchdog: 5 as unknown as object }, 'watchdog must be an object, as { stop: true }'],
     [{ watchdog: null as unknown as object }, 'watchdog must be an object, as { stop: true }'],
+    [{ watchdog: new Date() as unknown as object }, 'watchdog must be an object'],
+    [{ watchdog: [] as unknown as object }, 'watchdog must be an object'],
+    [{ secrets: new Date() as unknown as Record<string, string> }, 'secrets must be texts by name'],
     [{ secrets: new Map() as unknown as Record<string, string> }, 'secrets must be texts by name'],
     [{ signal: 5 as unknown as AbortSignal }, 'signal must be an AbortSignal'],
     [{ watchdog: { modelSeconds: Number.NaN } }, 'watchdog.modelSeconds must be a number above 0'],
@@ -402,6 +407,45 @@ describe('the options', () => {
   ])('%j', async (wrong, message) => {
     await expect(episode({ ...good, ...wrong })).rejects.toThrow(message);
   });
+});
+
+test.each<[string, (path: string) => Partial<EpisodeOptions>]>([
+  ['the picture, the audit log', (path) => ({ audit: path, screenshot: path })],
+  ['the picture, the transcript', (path) => ({ transcript: path, screenshot: path })],
+  ['the audit log, the transcript', (path) => ({ transcript: path, audit: path })],
+  ['as an address', (path) => ({ audit: pathToFileURL(path), screenshot: path })],
+  ['spelled otherwise', (path) => ({ audit: relative(process.cwd(), path), screenshot: path })],
+  ['through a link', (path) => ({ audit: path, screenshot: linkTo(path) })],
+  ['through a folder that is one', (path) => ({ transcript: path, audit: throughFolder(path) })],
+])('one file for two is refused: %s', async (_name, places) => {
+  const path = newPath('one.jsonl');
+  mkdirSync(dirname(path), { recursive: true });
+  const good = { goal: 'g', screen: todo(), brain: doing(DONE), signal: AbortSignal.abort() };
+  await expect(episode({ ...good, ...places(path) })).rejects.toThrow(/must be another file than/);
+  expect(existsSync(path) ? readFileSync(path, 'utf8') : '').toBe('');
+});
+
+function linkTo(path: string): string {
+  const link = `${path}.link`;
+  writeFileSync(path, '');
+  symlinkSync(path, link);
+  return link;
+}
+
+function throughFolder(path: string): string {
+  const link = `${dirname(path)}-link`;
+  symlinkSync(dirname(path), link);
+  return join(link, basename(path));
+}
+
+test('one open audit log, and its picture in its place, is refused', async () => {
+  const path = newPath('one.jsonl');
+  const audit = await openAudit(path);
+  const good = { goal: 'g', screen: todo(), brain: doing(DONE), signal: AbortSignal.abort() };
+  await expect(episode({ ...good, audit, screenshot: path })).rejects.toThrow(
+    /^screenshot must be another file than audit: both are /,
+  );
+  await audit.release();
 });
 
 test('a picture never replaces what is no picture', async () => {
@@ -635,7 +679,7 @@ test('an answer that no record has room for is not claimed', async () => {
     audit,
     brain: doing({ kind: 'done', answer }, { kind: 'refuse', reason: 'too long' }),
   });
-  expect(result).toMatchObject({ result: 'refused', claim: 'too long', steps: 1 });
+  expect(result).toMatchObject({ result: 'refused', claim: 'too long', steps: 2 });
 });
 
 test('a screen that can not be seen at all ends it soon', async () => {

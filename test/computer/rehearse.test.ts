@@ -15,7 +15,7 @@ import { memoryStore, type TranscriptStore } from '../../src/store/index.ts';
 import { scriptedScreen, type ScriptedScreen } from '../../src/testing/scripted-screen.ts';
 import { DONE as SAID, model, never } from '../run/support.ts';
 import { scratch } from '../store/helpers.ts';
-import { login } from './episode-support.ts';
+import { doing, login } from './episode-support.ts';
 
 const newPath = scratch();
 
@@ -35,6 +35,12 @@ const NEXT: Action = { kind: 'click', target: { label: 'Next' } };
 const walker: BrainFunction = ({ text }) =>
   text === 'page 3' ? { kind: 'done', answer: text } : NEXT;
 
+const typing = (at: string | number, text: string): Action => ({
+  kind: 'type',
+  target: typeof at === 'string' ? { label: at } : { index: at },
+  text,
+});
+
 const hasty: BrainFunction = ({ text }) =>
   text === 'page 1' ? NEXT : { kind: 'done', answer: 'there' };
 
@@ -50,8 +56,10 @@ const claims = (answer: string): BrainFunction => {
   return () => ({ kind: 'done', answer: `${'x'.repeat(100)} ${answer}` });
 };
 
-const persistent: BrainFunction = (_observation, _goal, history) =>
-  history.length === 0 ? { kind: 'wait', milliseconds: 0 } : { kind: 'done', answer: 'x' };
+const insistent: BrainFunction = (_observation, _goal, history) =>
+  history.some(({ ok }) => ok)
+    ? { kind: 'done', answer: `after ${history.length}` }
+    : { kind: 'wait', milliseconds: 0 };
 
 const check = ({ text }: { text: string }): boolean => text === 'page 3';
 
@@ -60,6 +68,9 @@ async function recorded(brain: BrainFunction = walker): Promise<TranscriptStore>
   await episode({ goal: 'Go to page 3', screen: pages(), brain, check, transcript });
   return transcript;
 }
+
+const keys = (): BrainFunction =>
+  doing({ kind: 'press', key: 'h' }, { kind: 'press', key: 'Enter' }, { kind: 'done', answer: '' });
 
 describe('rehearse', () => {
   test('the same brain decides the same, on what was recorded', async () => {
@@ -130,7 +141,7 @@ describe('rehearse', () => {
     expect(JSON.stringify(decisions)).not.toContain('hunter2');
   });
 
-  test('what was denied was no step, and is none', async () => {
+  test('what was denied is a step that failed', async () => {
     const transcript = memoryStore();
     let asked = 0;
     const permit: Permit = ({ tool: { name } }) => {
@@ -138,9 +149,15 @@ describe('rehearse', () => {
       asked += 1;
       return asked > 3 ? { decision: 'allow' } : { decision: 'deny', reason: 'not yet' };
     };
-    await episode({ goal: 'x', screen: pages(), brain: persistent, transcript, permit });
-    expect(asked).toBe(4);
-    expect(await rehearse(transcript, persistent)).toMatchObject({ score: 1 });
+    const { claim } = await episode({
+      goal: 'x',
+      screen: pages(),
+      brain: insistent,
+      transcript,
+      permit,
+    });
+    expect({ asked, claim }).toEqual({ asked: 4, claim: 'after 4' });
+    expect(await rehearse(transcript, insistent)).toMatchObject({ score: 1 });
   });
 
   test('a model decides by its first call', async () => {
@@ -216,6 +233,68 @@ describe('rehearse', () => {
     const transcript = await recorded(clumsy);
     const { decisions } = await rehearse(transcript, walker);
     expect(decisions.map(({ same }) => same)).toEqual([false, true, true, true]);
+  });
+
+  test.each<readonly [string, readonly Action[], string]>([
+    ['the same', [typing('Password', 'hunter2')], 'type the secret "typed-1" into "Password"'],
+    ['elsewhere', [typing('Pasword', 'hunter2')], 'type the secret "…" into "Pasword"'],
+    ['by its place', [typing(1, 'hunter2')], 'type the secret "…" into #1'],
+    ['at no place', [typing(7, 'hunter2')], 'type the secret "…" into #7'],
+    ['what is plain', [typing('Name', 'ann')], 'type "ann" into "Name"'],
+    [
+      'and said again',
+      [typing(1, 'hunter2'), { kind: 'done', answer: 'with hunter2' }],
+      'type the secret "…" into #1; done: "with [secret]"',
+    ],
+  ])('what may be a password is not spelled out: %s', async (_name, actions, words) => {
+    const transcript = memoryStore();
+    const brain = doing(typing('Password', 'hunter2'), { kind: 'done', answer: 'in' });
+    await episode({ goal: 'log in', screen: login(), brain, check: () => true, transcript });
+    const toolCalls = actions.map(({ kind, ...rest }) => {
+      const { target, ...members } = { target: {}, ...rest };
+      return { name: kind, arguments: { ...target, ...members } };
+    });
+    const types = Object.assign((): ModelReply => ({ content: '', toolCalls }), { id: 'mine' });
+    const { decisions } = await rehearse(transcript, types);
+    expect(decisions[0]?.given).toBe(words);
+    const says = Object.assign((): ModelReply => ({ content: 'It is hunter2.' }), { id: 'mine' });
+    let turn = 0;
+    const both = Object.assign((): ModelReply => ((turn += 1) === 1 ? types() : says()), {
+      id: 'mine',
+    });
+    const { decisions: after } = await rehearse(transcript, both);
+    const isTold = !actions.some((action) => 'text' in action && action.text === 'hunter2');
+    expect(after[1]?.given).toBe(`it says: It is ${isTold ? 'hunter2' : '[secret]'}.`);
+  });
+
+  test('a password that is pressed key by key is compared and told by no letter', async () => {
+    const screen = scriptedScreen({
+      form: { elements: [{ label: 'Pass', kind: 'textbox', states: ['password', 'focused'] }] },
+    });
+    const transcript = memoryStore();
+    await episode({ goal: 'log in', screen, brain: keys(), transcript });
+    expect(await rehearse(transcript, keys())).toMatchObject({ score: 1 });
+    const { decisions } = await rehearse(
+      transcript,
+      doing(
+        { kind: 'press', key: 'Tab' },
+        { kind: 'press', key: 'u' },
+        { kind: 'done', answer: '' },
+      ),
+    );
+    expect(decisions.map(({ given, same }) => [given, same])).toEqual([
+      ['press Tab', false],
+      ['press •', false],
+      ['done: ""', true],
+    ]);
+  });
+
+  test('an episode that ended before its first look decided nothing', async () => {
+    const transcript = memoryStore();
+    const signal = AbortSignal.abort();
+    const result = await episode({ goal: 'x', screen: pages(), brain: walker, transcript, signal });
+    expect(result.result).toBe('aborted');
+    expect(await rehearse(transcript, walker)).toEqual({ decisions: [], parted: null, score: 1 });
   });
 
   test('a reference episode: place by place', async () => {
