@@ -37,8 +37,8 @@ export class PageNames {
   );
   /** What is in these is no text that is read. */
   readonly opaque: ReadonlySet<string> = new Set(
-    `audio canvas datalist head iframe input noscript object script select style template textarea
-    title video`.split(/\s+/u),
+    `audio canvas clipPath datalist defs head iframe input marker mask noscript object pattern script
+    select style symbol template textarea title video`.split(/\s+/u),
   );
   /** The role of a tag, and what the element must match to have it. */
   readonly #tags: Readonly<Record<string, readonly [role: string, selector?: string]>> = {
@@ -82,7 +82,7 @@ export class PageNames {
 
   /** The first role that is given and known, else that of the tag; '' if neither says anything. */
   roleOf(element: Element): string {
-    const roles = element.getAttribute('role')?.toLowerCase().split(/\s+/u) ?? [];
+    const roles = this.attribute(element, 'role')?.toLowerCase().split(/\s+/u) ?? [];
     const given = roles.find((role) => this.#roles.has(role)) ?? '';
     if (given === 'image') return 'img';
     const isPlain = given === 'none' || given === 'presentation';
@@ -95,11 +95,11 @@ export class PageNames {
   nameOf(element: Element, role: string): string {
     const sources: (() => string | null)[] = [
       () => this.#labelledBy(element),
-      () => element.getAttribute('aria-label'),
+      () => this.attribute(element, 'aria-label'),
       () => this.#nativeName(element),
       () => (this.#fromContent.has(role) ? this.textOf(element) : ''),
-      () => element.getAttribute('title'),
-      () => element.getAttribute('placeholder') ?? element.getAttribute('aria-placeholder'),
+      () => this.attribute(element, 'title'),
+      () => this.attribute(element, 'placeholder') ?? this.attribute(element, 'aria-placeholder'),
     ];
     for (const source of sources) {
       const name = this.#oneLine(source() ?? '');
@@ -110,7 +110,7 @@ export class PageNames {
 
   /** What an element says of itself, in the order of the alphabet. */
   statesOf(element: Element): string[] {
-    const aria = (name: string): boolean => element.getAttribute(`aria-${name}`) === 'true';
+    const aria = (name: string): boolean => this.attribute(element, `aria-${name}`) === 'true';
     const input = element instanceof HTMLInputElement ? element : undefined;
     const states: Readonly<Record<string, boolean>> = {
       busy: aria('busy'),
@@ -119,7 +119,7 @@ export class PageNames {
       expanded: aria('expanded') || element.matches('details[open] > summary'),
       focused: this.#isFocused(element),
       invalid: this.#isInvalid(element),
-      mixed: input?.indeterminate === true || element.getAttribute('aria-checked') === 'mixed',
+      mixed: input?.indeterminate === true || this.attribute(element, 'aria-checked') === 'mixed',
       password: this.isSecret(element),
       pressed: aria('pressed'),
       readonly: element.matches('input[readonly], textarea[readonly]') || aria('readonly'),
@@ -154,28 +154,62 @@ export class PageNames {
     let text = '';
     for (const child of this.childrenOf(node)) {
       if (text.length > 4 * this.#limits.value) break;
-      if (child instanceof Text) text += child.data;
-      else if (child instanceof Element) text += this.#childText(child);
+      if (this.isText(child)) text += child.data;
+      else if (this.isElement(child)) text += this.#childText(child);
     }
     return text;
   }
 
   /** The children as they are rendered: of a shadow root, of a slot. */
   childrenOf(node: Node): Iterable<Node> {
-    if (node instanceof Element && node.shadowRoot !== null) return node.shadowRoot.childNodes;
+    const shadowRoot: unknown = Reflect.get(node, 'shadowRoot');
+    if (shadowRoot instanceof ShadowRoot) return shadowRoot.childNodes;
     if (node instanceof HTMLSlotElement) {
       const assigned = node.assignedNodes();
       if (assigned.length > 0) return assigned;
     }
-    return node.childNodes;
+    const children: Iterable<Node> = Reflect.get(Node.prototype, 'childNodes', node);
+    return children;
+  }
+
+  /** An attribute. Of a form, `element.getAttribute` is the field that is named so. */
+  attribute(element: Element, name: string): string | null {
+    return Element.prototype.getAttribute.call(element, name);
+  }
+
+  /** Whether it is one, also if it was made in another frame. */
+  isElement(node: Node): node is Element {
+    return node instanceof Element || node.nodeType === 1;
+  }
+
+  isText(node: Node): node is Text {
+    return node.nodeType === 3;
   }
 
   /** Whether an element is there to be seen; its children may be hidden by `visibility` still. */
   isRendered(element: Element): boolean {
-    if (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert'))
-      return false;
-    if (element.checkVisibility({ opacityProperty: true })) return true;
-    return getComputedStyle(element).display === 'contents';
+    if (this.attribute(element, 'aria-hidden') === 'true') return false;
+    if (this.attribute(element, 'inert') !== null) return false;
+    if (Element.prototype.checkVisibility.call(element, { opacityProperty: true })) return true;
+    return getComputedStyle(element).display === 'contents' && !this.#isSkipped(element);
+  }
+
+  /** Whether what has no box of its own is in a box that shows nothing of what it holds. */
+  #isSkipped(element: Element): boolean {
+    let child = element;
+    let around = this.#parentOf(element);
+    while (around !== null && getComputedStyle(around).display === 'contents')
+      [child, around] = [around, this.#parentOf(around)];
+    if (around === null) return false;
+    if (getComputedStyle(around).contentVisibility === 'hidden') return true;
+    const isClosed = around instanceof HTMLDetailsElement && !around.open;
+    return isClosed && child !== around.querySelector(':scope > summary');
+  }
+
+  #parentOf(element: Element): Element | null {
+    const root = element.getRootNode();
+    const host = root instanceof ShadowRoot ? root.host : null;
+    return element.assignedSlot ?? element.parentElement ?? host;
   }
 
   /** The first `most` code points. */
@@ -210,17 +244,19 @@ export class PageNames {
   /** Only the root of what is editable: its children are too. */
   isEditable(element: Element): boolean {
     if (element === document.body && document.designMode === 'on') return true;
-    const given = element.getAttribute('contenteditable');
+    const given = this.attribute(element, 'contenteditable');
     return given !== null && given.toLowerCase() !== 'false';
   }
 
   #labelledBy(element: Element): string {
     const root = element.getRootNode();
     if (!(root instanceof Document || root instanceof ShadowRoot)) return '';
-    const ids = (element.getAttribute('aria-labelledby') ?? '').split(/\s+/u);
+    const ids = (this.attribute(element, 'aria-labelledby') ?? '').split(/\s+/u);
     const parts = ids.map((id) => (id === '' ? null : root.getElementById(id)));
     return parts
-      .map((part) => (part === null ? '' : (part.getAttribute('aria-label') ?? this.textOf(part))))
+      .map((part) =>
+        part === null ? '' : (this.attribute(part, 'aria-label') ?? this.textOf(part)),
+      )
       .join(' ');
   }
 
@@ -232,7 +268,7 @@ export class PageNames {
     if (element instanceof HTMLOptionElement) return element.label;
     if (element.localName === 'svg')
       return element.querySelector(':scope > title')?.textContent ?? '';
-    if (['img', 'area'].includes(element.localName)) return element.getAttribute('alt') ?? '';
+    if (['img', 'area'].includes(element.localName)) return this.attribute(element, 'alt') ?? '';
     const labels: unknown = Reflect.get(element, 'labels');
     if (!(labels instanceof NodeList)) return '';
     return [...labels].map((label) => this.textOf(label)).join(' ');
@@ -249,7 +285,7 @@ export class PageNames {
     if (this.opaque.has(element.localName)) return '';
     if (!this.isRendered(element)) return '';
     const { display, visibility } = getComputedStyle(element);
-    const named = element.getAttribute('aria-label') ?? element.getAttribute('alt');
+    const named = this.attribute(element, 'aria-label') ?? this.attribute(element, 'alt');
     const text = named ?? this.textOf(element);
     if (visibility !== 'visible' && element.children.length === 0) return '';
     return display.startsWith('inline') || display === 'contents' ? text : ` ${text} `;
@@ -268,7 +304,8 @@ export class PageNames {
     }
     if (element instanceof HTMLMeterElement) return String(element.value);
     if (this.isEditable(element)) return this.textOf(element).trim();
-    const now = element.getAttribute('aria-valuetext') ?? element.getAttribute('aria-valuenow');
+    const now =
+      this.attribute(element, 'aria-valuetext') ?? this.attribute(element, 'aria-valuenow');
     return now ?? undefined;
   }
 
@@ -285,7 +322,7 @@ export class PageNames {
   }
 
   #isInvalid(element: Element): boolean {
-    const given = element.getAttribute('aria-invalid');
+    const given = this.attribute(element, 'aria-invalid');
     if (given !== null && given !== '') return given !== 'false';
     // Not `:invalid`, which a field is before anybody has touched it.
     return element.matches(':user-invalid');

@@ -13,6 +13,12 @@ export interface Area {
   readonly bottom: number;
 }
 
+/** How much larger something is drawn than it is. */
+interface Scale {
+  readonly x: number;
+  readonly y: number;
+}
+
 /** An element as what it holds sees it. */
 export interface Surrounding {
   /** Where its content can be seen. */
@@ -47,7 +53,7 @@ export class PageShown {
   readonly #nowhere: Area = { left: 0, top: 0, right: 0, bottom: 0 };
   /** The body, if the window has its overflow in its place. */
   readonly #unclipped: Element | null;
-  readonly #range = document.createRange();
+  readonly #range = new Range();
   /** What these match is over everything; not every browser knows each. */
   readonly #onTop: string = [':modal', ':popover-open', ':fullscreen']
     .filter((each) => CSS.supports(`selector(${each})`))
@@ -62,7 +68,8 @@ export class PageShown {
     // A window scrolls unless it is told not to.
     const kinds = overflow.replaceAll('visible', 'auto').replaceAll('clip', 'hidden');
     const scroller = document.scrollingElement ?? root;
-    const area = this.#scrolled(scroller, style, kinds, this.#window);
+    const scale = { x: 1, y: 1 };
+    const area = this.#scrolled(scroller, style, { overflow: kinds, port: this.#window, scale });
     this.top = { area, mask: this.#everywhere, style, outer: undefined };
   }
 
@@ -72,12 +79,28 @@ export class PageShown {
   }
 
   /** Whether a part of a text can be seen: more than a pixel of it, in a colour. */
-  isRead(text: Text, around: Surrounding, parent: CSSStyleDeclaration): boolean {
-    if (parent.visibility !== 'visible' || parent.contentVisibility === 'hidden') return false;
+  isRead(text: Text, parent: Element, around: Surrounding, style: CSSStyleDeclaration): boolean {
+    if (style.visibility !== 'visible' || style.contentVisibility === 'hidden') return false;
     this.#range.selectNodeContents(text);
     if (!this.#overlap(this.#range.getBoundingClientRect(), around.area, 1)) return false;
-    const isClear = /^rgba\(.*, 0\)$|\/ 0\)$/u.test(parent.webkitTextFillColor);
-    return !isClear || this.#isPainted(around);
+    if (parent instanceof SVGElement) return this.#isDrawn(style);
+    return !this.#isClear(style.webkitTextFillColor) || this.#isPainted(around);
+  }
+
+  /** A text of a drawing has a colour within, or around its letters. */
+  #isDrawn({ fill, fillOpacity, stroke, strokeOpacity }: CSSStyleDeclaration): boolean {
+    const isSeen = (paint: string, opacity: string): boolean =>
+      paint !== 'none' && opacity !== '0' && !this.#isClear(paint);
+    return isSeen(fill, fillOpacity) || isSeen(stroke, strokeOpacity);
+  }
+
+  #isClear(colour: string): boolean {
+    return /^rgba\(.*, 0\)$|\/ 0\)$/u.test(colour);
+  }
+
+  /** Where an element is. Of a form, `element.getBoundingClientRect` is the field that is named so. */
+  boxOf(element: Element): DOMRect {
+    return Element.prototype.getBoundingClientRect.call(element);
   }
 
   /** What can be seen of an element, and of what is in it. */
@@ -85,6 +108,8 @@ export class PageShown {
     const { display, position } = style;
     // It has no box of its own.
     if (display === 'contents') return { own: around.area, inside: around };
+    if (style.backfaceVisibility === 'hidden' && this.#isTurned(element, style))
+      return { own: this.#nowhere, inside: this.#hidden(style, around) };
     let { area: own, mask } = around;
     if (position === 'absolute' || position === 'fixed') {
       // Dialogs and popovers that are open are cut by nothing around them.
@@ -101,13 +126,13 @@ export class PageShown {
   /** Whether an element can be seen that wasn't come upon yet. */
   isShown(element: Element): boolean {
     const around = this.#surrounding(this.#parentOf(element));
-    const box = element.getBoundingClientRect();
+    const box = this.boxOf(element);
     return this.isIn(box, this.enter(element, getComputedStyle(element), box, around).own);
   }
 
   /** What is on top in the middle of an element, as its own tree has it. */
   hit(element: Element): Element | null {
-    const { left, top, width, height } = element.getBoundingClientRect();
+    const { left, top, width, height } = this.boxOf(element);
     const root = element.getRootNode();
     const tree = root instanceof ShadowRoot ? root : document;
     return tree.elementFromPoint(left + width / 2, top + height / 2);
@@ -125,7 +150,7 @@ export class PageShown {
   #surrounding(element: Element | null): Surrounding {
     if (element === null || element === document.documentElement) return this.top;
     const around = this.#surrounding(this.#parentOf(element));
-    const box = element.getBoundingClientRect();
+    const box = this.boxOf(element);
     return this.enter(element, getComputedStyle(element), box, around).inside;
   }
 
@@ -163,45 +188,95 @@ export class PageShown {
     );
   }
 
+  #hidden(style: CSSStyleDeclaration, outer: Surrounding): Surrounding {
+    return { area: this.#nowhere, mask: this.#nowhere, style, outer };
+  }
+
+  /** Whether the back of an element is in front, as of a card that is turned. */
+  #isTurned(element: Element, style: CSSStyleDeclaration): boolean {
+    let matrix = this.#turnOf(style);
+    for (let around = this.#parentOf(element); around !== null; around = this.#parentOf(around)) {
+      const outer = getComputedStyle(around);
+      if (outer.transformStyle !== 'preserve-3d') break;
+      matrix = this.#turnOf(outer).multiply(matrix);
+    }
+    return matrix.m33 < 0;
+  }
+
+  #turnOf({ rotate, transform }: CSSStyleDeclaration): DOMMatrix {
+    const own = new DOMMatrix(transform === 'none' ? '' : transform);
+    if (rotate === 'none') return own;
+    const parts = rotate.split(' ');
+    const degrees = Number.parseFloat(parts.pop() ?? '');
+    const [x = 0, y = 0, z = 1] =
+      parts.length === 3
+        ? parts.map(Number)
+        : ['x', 'y', 'z'].map((axis) => Number((parts[0] ?? 'z') === axis));
+    return new DOMMatrix().rotateAxisAngle(x, y, z, degrees).multiply(own);
+  }
+
+  /** A box that is painted by itself cuts off what it holds; one that is far from the window isn't laid out yet. */
+  #overflowOf({ overflow, contain, contentVisibility }: CSSStyleDeclaration, box: DOMRect): string {
+    const isAlone = /paint|strict|content/u.test(contain);
+    const isLaidOut = contentVisibility === 'auto' && this.isIn(box, this.#window);
+    return overflow === 'visible' && (isAlone || isLaidOut) ? 'clip' : overflow;
+  }
+
   /** Where the content of an element can be seen. */
   #content(element: Element, style: CSSStyleDeclaration, box: DOMRect, own: Area): Area {
-    const { overflow } = style;
+    const overflow = this.#overflowOf(style, box);
     if (overflow === 'visible' || element === this.#unclipped) return own;
-    // To these it doesn't apply.
-    if (/^(?:inline|table-(?:row|column|header|footer).*)$/u.test(style.display)) return own;
-    const port = this.#common(own, this.#portOf(element, box));
+    // To these it doesn't apply; a drawing is inline, and has a box.
+    const isLine = /^(?:inline|table-(?:row|column|header|footer).*)$/u.test(style.display);
+    if (isLine && element.localName !== 'svg') return own;
+    const scale = this.#scaleOf(element, box);
+    const port = this.#common(own, this.#portOf(element, box, scale));
     const [x, y = x] = overflow.split(' ');
     const [cutsX, cutsY] = [x !== 'visible', y !== 'visible'];
     // In one pixel nothing can be read.
     if (cutsX && port.right - port.left <= 1) return this.#nowhere;
     if (cutsY && port.bottom - port.top <= 1) return this.#nowhere;
-    const { left, top, right, bottom } = this.#scrolled(element, style, overflow, port);
+    const { left, top, right, bottom } = this.#scrolled(element, style, { overflow, port, scale });
     return { ...own, ...(cutsX ? { left, right } : {}), ...(cutsY ? { top, bottom } : {}) };
   }
 
-  /** The inside of an element's border, also of one that is drawn larger or smaller than it is. */
-  #portOf(element: Element, box: DOMRect): Area {
+  /** How much larger an element is drawn than it is. */
+  #scaleOf(element: Element, box: DOMRect): Scale {
+    if (!(element instanceof HTMLElement)) return { x: 1, y: 1 };
+    const [x, y] = [box.width / element.offsetWidth, box.height / element.offsetHeight];
+    return { x: x || 1, y: y || 1 };
+  }
+
+  /** The inside of an element's border. */
+  #portOf(element: Element, box: DOMRect, { x, y }: Scale): Area {
     const { clientLeft, clientTop, clientWidth, clientHeight } = element;
-    const isBox = element instanceof HTMLElement;
-    const x = (isBox ? box.width / element.offsetWidth : 1) || 1;
-    const y = (isBox ? box.height / element.offsetHeight : 1) || 1;
     const [left, top] = [box.left + clientLeft * x, box.top + clientTop * y];
     return { left, top, right: left + clientWidth * x, bottom: top + clientHeight * y };
   }
 
   /** What comes into a port by scrolling: nothing that is before the beginning. */
-  #scrolled(element: Element, style: CSSStyleDeclaration, overflow: string, port: Area): Area {
+  #scrolled(
+    element: Element,
+    style: CSSStyleDeclaration,
+    {
+      overflow,
+      port,
+      scale,
+    }: { readonly overflow: string; readonly port: Area; readonly scale: Scale },
+  ): Area {
     const { scrollLeft, scrollTop, scrollWidth, scrollHeight } = element;
     const [x = '', y = x] = overflow.split(' ');
     let { left, top, right, bottom } = port;
     if (/auto|scroll/u.test(x) && scrollWidth > element.clientWidth) {
       const isReversed = style.direction === 'rtl' || style.writingMode.endsWith('rl');
-      left -= this.#isBackward(style, scrollLeft, isReversed) ? scrollWidth : scrollLeft;
-      right += scrollWidth;
+      const isBackward = this.#isBackward(style, scrollLeft, isReversed);
+      left -= scale.x * (isBackward ? scrollWidth : scrollLeft);
+      right += scale.x * scrollWidth;
     }
     if (/auto|scroll/u.test(y) && scrollHeight > element.clientHeight) {
-      top -= this.#isBackward(style, scrollTop, false) ? scrollHeight : scrollTop;
-      bottom += scrollHeight;
+      const isBackward = this.#isBackward(style, scrollTop, false);
+      top -= scale.y * (isBackward ? scrollHeight : scrollTop);
+      bottom += scale.y * scrollHeight;
     }
     return { left, top, right, bottom };
   }

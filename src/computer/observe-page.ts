@@ -7,6 +7,7 @@
 import { type ScreenElement } from './observation.ts';
 import { PageNames } from './observe-page-names.ts';
 import { PageShown, type Surrounding } from './observe-page-shown.ts';
+import { PageText } from './observe-page-text.ts';
 import { type PageLimits } from './playwright-limits.ts';
 
 /** One thing that was found: an element, or a frame whose own document is to be looked at. */
@@ -30,24 +31,12 @@ export interface PageOption {
   readonly disabled: boolean;
 }
 
-/** A part of the text, or undefined for a frame. */
-interface Part {
-  readonly text: string | undefined;
-  readonly modal: Element | undefined;
-}
-
 interface Entry {
   readonly item: Omit<PageItem, 'node'>;
   readonly node: Element;
   /** Whether it is called what it was called. */
   readonly isSame: () => boolean;
   readonly modal: Element | undefined;
-}
-
-/** How much was gathered: of text in UTF-16 units. */
-interface Gathered {
-  length: number;
-  elements: number;
 }
 
 /** What is known of the elements around. */
@@ -65,8 +54,8 @@ interface Around {
 /** The source of an expression that looks at a document and gives its {@link PageView}. */
 export function viewSource(limits: PageLimits): string {
   const given = JSON.stringify(limits);
-  const [view, names, shown] = [PageView, PageNames, PageShown].map(String);
-  return `new (${view})(new (${names})(${given}), new (${shown})(), ${given})`;
+  const [view, names, shown, text] = [PageView, PageNames, PageShown, PageText].map(String);
+  return `new (${view})(new (${names})(${given}), new (${shown})(), new (${text})(${given}), ${given})`;
 }
 
 /**
@@ -88,17 +77,18 @@ export class PageView {
   readonly #names: PageNames;
   readonly #shown: PageShown;
   readonly #limits: PageLimits;
+  readonly #text: PageText;
   #entries: Entry[] = [];
-  #parts: Part[] = [];
-  /** What was gathered of each modal dialog, and of the page: none takes the room of another. */
-  readonly #gathered = new Map<Element | undefined, Gathered>();
+  /** How many elements each modal dialog has, and the page: none takes the room of another. */
+  readonly #counts = new Map<Element | undefined, number>();
   readonly #modals: Element[] = [];
 
-  constructor(names: PageNames, shown: PageShown, limits: PageLimits) {
+  constructor(names: PageNames, shown: PageShown, text: PageText, limits: PageLimits) {
     this.#names = names;
     this.#shown = shown;
+    this.#text = text;
     this.#limits = limits;
-    const root = document.body ?? document.documentElement;
+    const root = document.documentElement;
     const around = {
       modal: undefined,
       inControl: false,
@@ -106,7 +96,9 @@ export class PageView {
       cursor: 'auto',
       surrounding: shown.top,
     };
-    if (root !== null) this.#walk(root, around);
+    // Not all pages put all that they show into their body.
+    for (const child of root === null ? [] : names.childrenOf(root))
+      if (names.isElement(child)) this.#walk(child, around);
     this.#keepTopmost();
     const entries = this.#entries.filter(
       (entry, place, all) => !this.#isEcho(entry, all[place + 1]),
@@ -114,10 +106,9 @@ export class PageView {
     this.nodes = entries.map(({ node }) => node);
     this.#checks = entries.map(({ isSame }) => isSame);
     const items = entries.map(({ item }, node) => ({ ...item, node }));
-    const sight: PageSight = { items, texts: this.#texts() };
+    const sight: PageSight = { items, texts: text.texts() };
     this.sight = JSON.stringify(sight);
     this.#entries = [];
-    this.#parts = [];
   }
 
   /** Whether an element is in the page still, in the same role and by the same name: pages use nodes again for others. */
@@ -161,17 +152,18 @@ export class PageView {
       return;
     }
     const style = getComputedStyle(element);
-    const box = element.getBoundingClientRect();
+    const box = this.#shown.boxOf(element);
     // What cannot be seen may hold what can: it may be placed elsewhere.
     const { own, inside } = this.#shown.enter(element, style, box, around.surrounding);
     const isSeen = style.visibility === 'visible' && this.#shown.isIn(box, own);
     if (!isSeen) this.#addToggle(element, around);
+    const isHollow = !isSeen && this.#addHollow(element, around, box);
     const isModal = element.localName === 'dialog' && element.matches(':modal');
     if (isModal) this.#modals.push(element);
     const modal = isModal ? element : around.modal;
     this.#visit(
       element,
-      { ...around, modal, surrounding: inside },
+      { ...around, modal, surrounding: inside, inControl: around.inControl || isHollow },
       style,
       isSeen ? box : undefined,
     );
@@ -195,24 +187,18 @@ export class PageView {
   }
 
   #content(element: Element, around: Around, style: CSSStyleDeclaration): void {
-    const gap = this.#gapOf(style.display);
-    this.#say(gap, around);
+    const { modal } = around;
+    const gap = this.#text.gapOf(style.display);
+    this.#text.say(gap, modal);
     for (const child of this.#names.childrenOf(element)) {
-      if (child instanceof Element) {
-        if (child.localName === 'br') this.#say('\n', around);
+      if (this.#names.isElement(child)) {
+        if (child.localName === 'br') this.#text.say('\n', modal);
         else this.#walk(child, around);
-      } else if (child instanceof Text && this.#isSaid(child, element, around, style)) {
-        this.#say(this.#asShown(child, style), around);
+      } else if (this.#names.isText(child) && this.#isSaid(child, element, around, style)) {
+        this.#text.say(this.#text.asShown(child, style), modal);
       }
     }
-    this.#say(gap, around);
-  }
-
-  /** A text with its white space as it is shown. */
-  #asShown({ data }: Text, style: CSSStyleDeclaration): string {
-    if (!/\s{2}|[^\S ]/u.test(data)) return data;
-    const keepsLines = style.whiteSpaceCollapse?.startsWith('preserve') ?? false;
-    return keepsLines ? data : data.replaceAll(/\s+/gu, ' ');
+    this.#text.say(gap, modal);
   }
 
   /** White space is, wherever it stands: else there were one word where there are two. */
@@ -220,27 +206,7 @@ export class PageView {
     if (!/\S/u.test(text.data)) return true;
     if (around.inField) return false;
     if (parent instanceof HTMLDetailsElement && !parent.open) return false;
-    return this.#shown.isRead(text, around.surrounding, style);
-  }
-
-  /** What is between the text of an element and that around it. */
-  #gapOf(display: string): string {
-    if (display === 'inline' || display === 'contents') return '';
-    return display.startsWith('inline') || display === 'table-cell' ? ' ' : '\n';
-  }
-
-  #say(text: string, { modal }: Around): void {
-    const gathered = this.#gatheredOf(modal);
-    // Most of it may be white space, which is folded.
-    if (text === '' || gathered.length > 4 * this.#limits.text) return;
-    gathered.length += text.length;
-    this.#parts.push({ text, modal });
-  }
-
-  #gatheredOf(modal: Element | undefined): Gathered {
-    const known = this.#gathered.get(modal) ?? { length: 0, elements: 0 };
-    this.#gathered.set(modal, known);
-    return known;
+    return this.#shown.isRead(text, parent, around.surrounding, style);
   }
 
   /** Adds an element if it is one that counts; gives whether it is acted on as a whole. */
@@ -263,8 +229,8 @@ export class PageView {
     if (this.#names.isEditable(element)) return true;
     if (around.inControl || element.localName === 'label' || element === document.body)
       return false;
-    if (element.hasAttribute('onclick')) return true;
-    const tab = element.getAttribute('tabindex');
+    if (this.#names.attribute(element, 'onclick') !== null) return true;
+    const tab = this.#names.attribute(element, 'tabindex');
     if (tab !== null && Number(tab) >= 0) return true;
     return (
       cursor === 'pointer' &&
@@ -284,6 +250,19 @@ export class PageView {
     const box = label.getBoundingClientRect();
     const role = this.#names.roleOf(element);
     this.#push(element, label, { role, label: this.#names.nameOf(element, role), box, modal });
+  }
+
+  /** A link may have no box of its own, only what it holds has: that is pressed in its place. */
+  #addHollow(element: Element, { modal, inControl }: Around, { width, height }: DOMRect): boolean {
+    const role = this.#names.roleOf(element);
+    if (inControl || (width > 0 && height > 0) || !['link', 'button'].includes(role)) return false;
+    const held = [...element.querySelectorAll('*')].find(
+      (each) => this.#names.isRendered(each) && this.#shown.isShown(each),
+    );
+    if (held === undefined) return false;
+    const box = this.#shown.boxOf(held);
+    this.#push(element, held, { role, label: this.#names.nameOf(element, role), box, modal });
+    return true;
   }
 
   /** The options of a closed list have no place of their own. */
@@ -306,9 +285,9 @@ export class PageView {
       modal,
     }: { role: string; label: string; box: DOMRect; modal: Element | undefined },
   ): void {
-    const gathered = this.#gatheredOf(modal);
-    if (gathered.elements >= this.#limits.elements) return;
-    gathered.elements += 1;
+    const count = this.#counts.get(modal) ?? 0;
+    if (count >= this.#limits.elements) return;
+    this.#counts.set(modal, count + 1);
     const value = this.#names.valueOf(element, role);
     const item = {
       label,
@@ -335,6 +314,8 @@ export class PageView {
 
   /** The place of a frame is that of its document, inside border and padding. */
   #addFrame(node: Element, { modal }: Around, box: DOMRect, style: CSSStyleDeclaration): void {
+    // In one pixel nothing can be read.
+    if (node.clientWidth <= 1 || node.clientHeight <= 1) return;
     const inset = (side: 'Left' | 'Top'): number =>
       Number.parseFloat(style[`padding${side}`]) + Number.parseFloat(style[`border${side}Width`]);
     const item = {
@@ -349,7 +330,7 @@ export class PageView {
     };
     const isSame = this.#sameness(node, 'iframe', item.label);
     this.#entries.push({ item, node, isSame, modal });
-    this.#parts.push({ text: undefined, modal });
+    this.#text.cut(modal);
   }
 
   /** What is behind a modal dialog can't be reached, and isn't read out. */
@@ -357,7 +338,7 @@ export class PageView {
     const topmost = this.#shown.topmostOf(this.#modals);
     if (topmost === undefined) return;
     this.#entries = this.#entries.filter(({ modal }) => modal === topmost);
-    this.#parts = this.#parts.filter(({ modal }) => modal === topmost);
+    this.#text.keep(topmost);
   }
 
   /** Whether an element that is only read says just what the next one, inside it, says. */
@@ -366,14 +347,5 @@ export class PageView {
     return (
       isRead && next !== undefined && next.item.label === item.label && node.contains(next.node)
     );
-  }
-
-  #texts(): string[] {
-    const texts = [''];
-    for (const { text } of this.#parts) {
-      if (text === undefined) texts.push('');
-      else texts[texts.length - 1] += text;
-    }
-    return texts;
   }
 }

@@ -41,6 +41,21 @@ const ALL_SHOWN: readonly (readonly [string, string])[] = [
     'in a list that was scrolled',
     `<div style="height:50px;overflow:auto" onscroll=""><p style="height:900px">`,
   ],
+  ['open details, without a box', `<details open><p style="display:contents">`],
+  ['the front of a card', `<div style="backface-visibility:hidden">`],
+  [
+    'the back of a card that is turned',
+    `<div style="transform-style:preserve-3d;rotate:y 180deg"><div style="backface-visibility:hidden;transform:rotateY(180deg)">`,
+  ],
+  ['a back that shows', `<div style="transform:rotateY(180deg)">`],
+  [
+    'at the end of a box that is drawn larger',
+    `<div style="zoom:2;width:100px;height:50px;overflow:auto"><p style="height:900px">`,
+  ],
+  [
+    'at the end of one that is scaled',
+    `<div style="transform:scale(2);transform-origin:0 0;width:100px;height:50px;overflow:auto"><p style="height:900px">`,
+  ],
 ];
 
 /** Beginnings of pages on which nothing that follows is shown. */
@@ -83,6 +98,34 @@ const NOT_SHOWN: readonly (readonly [string, string])[] = [
   ['content that is skipped', `<div style="content-visibility:hidden">`],
   ['content that waits to be found', `<div hidden="until-found">`],
   ['closed details', `<details><summary></summary>`],
+  ['closed details, without a box', `<details><summary></summary><p style="display:contents">`],
+  ['skipped, without a box', `<div style="content-visibility:hidden"><p style="display:contents">`],
+  [
+    'found by a search, without a box',
+    `<div hidden="until-found"><p style="display:contents"><b style="display:contents">`,
+  ],
+  [
+    'painted by itself',
+    `<div style="contain:paint;height:20px"><p style="height:50px;margin:0"></p>`,
+  ],
+  [
+    'painted by itself where it is seen',
+    `<div style="content-visibility:auto;height:20px"><p style="height:50px;margin:0"></p>`,
+  ],
+  ['the back of a card', `<div style="backface-visibility:hidden;transform:rotateY(180deg)">`],
+  ['the back of another', `<div style="backface-visibility:hidden;rotate:1 0 0 180deg">`],
+  ['the back of a third', `<div style="backface-visibility:hidden;rotate:y 150deg">`],
+  [
+    'the front of a card that is turned',
+    `<div style="transform-style:preserve-3d;transform:rotateY(180deg)"><div style="backface-visibility:hidden">`,
+  ],
+  ['a frame of a pixel', `<iframe width=1 height=1 srcdoc="Saved"></iframe><p hidden>`],
+  ['what drawings are made of', `<svg><defs><text y=20>`],
+  ['a shape that cuts', `<svg><clipPath id=a><text y=20>`],
+  ['a mask', `<svg><mask id=a><text y=20>`],
+  ['letters without a colour', `<svg><text y=20 fill=none>`],
+  ['letters that are clear', `<svg><text y=20 fill-opacity=0>`],
+  ['beyond the edge of a drawing', `<svg width=50 height=50><text y=20 x=300>`],
 ];
 
 describeInBrowser('observe', (world) => {
@@ -466,6 +509,91 @@ describeInBrowser('observe', (world) => {
       '<form><input name="title" aria-label="Title"><input name="children" aria-label="C"><input name="hidden" aria-label="H"><button>Go</button></form>',
     );
     expect((await see()).elements.map(({ label }) => label)).toEqual(['Title', 'C', 'H', 'Go']);
+  });
+
+  test.each([
+    'attributes childNodes children contains getAttribute getBoundingClientRect getRootNode hasAttribute',
+    'checkVisibility closest localName matches nodeType parentElement querySelector shadowRoot style',
+  ])('a form whose fields are called %s is looked at', async (names) => {
+    const { see, screen } = await world.open('twins.html');
+    const fields = names.split(' ').map((name) => `<input name="${name}" aria-label="${name}">`);
+    await screen.page.setContent(`<form>${fields.join('')}<button>Go</button>and more</form>`);
+    const { elements, text } = await see();
+    expect(elements.map(({ label }) => label)).toEqual([...names.split(' '), 'Go']);
+    expect(text).toBe('Go and more');
+  });
+
+  test.each(['body', 'createRange', 'elementFromPoint', 'scrollingElement'])(
+    'a picture that is called %s hides nothing',
+    async (name) => {
+      const { see, screen } = await world.open('twins.html');
+      await screen.page.setContent(`<img name="${name}" alt="Picture"><p>Saved</p>`);
+      const { elements, text } = await see();
+      expect(elements.map(({ label }) => label)).toEqual(['Picture']);
+      expect(text).toBe('Saved');
+    },
+  );
+
+  test.each([
+    `<svg><text y=20>Saved`,
+    `<svg><text y=20 fill=none stroke=black>Saved`,
+    `<svg width=50 style="overflow:visible"><text y=20 x=300>Saved`,
+    `<svg width=50><g><a href="#x"><text y=20>Saved`,
+  ])('the text of a drawing is one: %s', async (html) => {
+    const { see, screen } = await world.open('twins.html');
+    await screen.page.setContent(html);
+    expect((await see()).text).toBe('Saved');
+  });
+
+  test('what stands beside the body, or was made by another frame, is seen', async () => {
+    const { see, screen } = await world.open('twins.html');
+    await screen.page.setContent(`<p>In the body</p><iframe srcdoc="<p>In a frame</p>"></iframe>`);
+    await screen.page.frames()[1]!.waitForLoadState();
+    await screen.page.evaluate(() => {
+      const [outside, inside] = [document.createElement('div'), document.createElement('div')];
+      outside.innerHTML = '<button>Undo</button> Saved';
+      inside.innerHTML = '<button>Buy</button> 5';
+      document.documentElement.append(outside);
+      document.querySelector('iframe')?.contentDocument?.body.append(inside);
+    });
+    const { elements, text } = await see();
+    expect(elements.map(({ label }) => label)).toEqual(['Buy', 'Undo']);
+    expect(text).toBe('In the body\nIn a frame\nBuy 5\nUndo Saved');
+  });
+
+  test('what is behind a modal dialog beside the body is not seen', async () => {
+    const { see, screen } = await world.open('twins.html');
+    await screen.page.setContent(`<p>Order saved</p>`);
+    await screen.page.evaluate(() => {
+      const dialog = document.createElement('dialog');
+      dialog.textContent = 'Really?';
+      document.documentElement.append(dialog);
+      dialog.showModal();
+    });
+    expect((await see()).text).toBe('Really?');
+  });
+
+  test('a script that names a class like one of the browser hides no text', async () => {
+    const { see, screen } = await world.open('twins.html');
+    await screen.page.setContent('<p>Saved</p><script>class Text {}</script>');
+    expect((await see()).text).toBe('Saved');
+  });
+
+  test.each([
+    '<a href="#x" style="display:contents"><div>Card</div></a>',
+    '<button style="display:contents" onclick="location.hash=`x`"><div>Card</div></button>',
+    '<a href="#x"><img alt="Card" style="float:left;width:50px;height:50px"></a>',
+    '<a href="#x"><span style="position:absolute">Card</span></a>',
+    '<a href="#x"><i hidden></i><b style="float:right">Card</b></a>',
+  ])('a control without a box of its own is pressed where what it holds is: %s', async (html) => {
+    const { see, screen } = await world.open('twins.html');
+    await screen.page.setContent(html);
+    const [card, ...others] = (await see()).elements.filter(({ kind }) => kind !== 'img');
+    expect(others).toEqual([]);
+    expect(card).toMatchObject({ label: 'Card', kind: html.includes('<a') ? 'link' : 'button' });
+    const index = (await see()).elements.findIndex(({ kind }) => kind === card?.kind);
+    expect(await screen.act({ kind: 'click', index }, { signal })).toMatchObject({ ok: true });
+    expect(await screen.page.evaluate('location.hash')).toBe('#x');
   });
 
   test('an address is told without the name and password in it', async () => {
