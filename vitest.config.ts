@@ -1,14 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { configDefaults, defineConfig } from 'vitest/config';
-
-/** They drive processes of their own, in which no coverage is counted, or run the same few lines for long: half of the time. */
-const COVERING_NOTHING = [
-  'test/attest/{command,guide,kill}.test.ts',
-  'test/cli/{attacks,checkpoint,demo,help,reading,scripts,seeds,terminal}.test.ts',
-  'test/evidence/merkle-flips.test.ts',
-  'test/journal/kill*.test.ts',
-  'test/readme.test.ts',
-];
+import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   resolve: {
@@ -19,11 +10,6 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    // `.ci/run` says so for the second of its two runs of all tests.
-    exclude: [
-      ...configDefaults.exclude,
-      ...(process.env['HASHTAPE_TESTED'] === undefined ? [] : COVERING_NOTHING),
-    ],
     // Against hangs alone: a test of many processes takes minutes on a machine that is busy with something else.
     testTimeout: 600_000,
     hookTimeout: 600_000,
