@@ -4,13 +4,15 @@
  *
  * @module
  */
+import { type Area, type PageClip } from './observe-page-clip.ts';
 
-/** A part of the window, in CSS pixels from its left and top; it may reach beyond its edges. */
-export interface Area {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
+/** What is seen of a frame, in pixels of its own document. */
+export interface FrameWindow {
+  readonly port: Area;
+  /** How much larger it is drawn. */
+  readonly scale: Scale;
+  /** Whether it is told not to scroll. */
+  readonly isStill: boolean;
 }
 
 /** How much larger something is drawn than it is. */
@@ -43,7 +45,9 @@ export interface Entered {
 export class PageShown {
   /** What surrounds the body. */
   readonly top: Surrounding;
-  readonly #window: Area = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+  readonly #clip: PageClip;
+  /** What is seen of the window. */
+  readonly #window: Area;
   readonly #everywhere: Area = {
     left: -Infinity,
     top: -Infinity,
@@ -59,14 +63,19 @@ export class PageShown {
     .filter((each) => CSS.supports(`selector(${each})`))
     .join();
 
-  constructor() {
+  constructor(clip: PageClip, frame?: FrameWindow) {
+    this.#clip = clip;
+    this.#window = frame?.port ?? { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
     const root = document.documentElement;
     const style = getComputedStyle(root);
     const isBodys = style.overflow === 'visible' && document.body !== null;
     this.#unclipped = isBodys ? document.body : null;
     const overflow = isBodys ? getComputedStyle(document.body).overflow : style.overflow;
     // A window scrolls unless it is told not to.
-    const kinds = overflow.replaceAll('visible', 'auto').replaceAll('clip', 'hidden');
+    const isStill = frame?.isStill === true;
+    const kinds = isStill
+      ? 'hidden'
+      : overflow.replaceAll('visible', 'auto').replaceAll('clip', 'hidden');
     const scroller = document.scrollingElement ?? root;
     const scale = { x: 1, y: 1 };
     const area = this.#scrolled(scroller, style, { overflow: kinds, port: this.#window, scale });
@@ -117,7 +126,7 @@ export class PageShown {
       if (isOnTop) mask = this.#everywhere;
       own = this.#common(mask, this.#placed(position, isOnTop ? undefined : around));
     }
-    const cut = this.#cut(style, box);
+    const cut = this.#clip.leaves(style, box);
     if (cut !== undefined) [own, mask] = [this.#common(own, cut), this.#common(mask, cut)];
     const area = this.#content(element, style, box, own);
     return { own, inside: { area, mask, style, outer: around } };
@@ -128,6 +137,27 @@ export class PageShown {
     const around = this.#surrounding(this.#parentOf(element));
     const box = this.boxOf(element);
     return this.isIn(box, this.enter(element, getComputedStyle(element), box, around).own);
+  }
+
+  /** What is seen of a frame through its border, and where its document begins. */
+  frameOf(
+    node: Element,
+    box: DOMRect,
+    { area, style }: Surrounding,
+  ): Omit<FrameWindow, 'isStill'> & { readonly left: number; readonly top: number } {
+    const scale = this.#scaleOf(node, box);
+    const inset = (side: 'Left' | 'Top'): number =>
+      Number.parseFloat(style[`padding${side}`]) + Number.parseFloat(style[`border${side}Width`]);
+    const left = box.left + inset('Left') * scale.x;
+    const top = box.top + inset('Top') * scale.y;
+    const whole = { left: 0, top: 0, right: node.clientWidth, bottom: node.clientHeight };
+    const seen = {
+      left: (area.left - left) / scale.x,
+      top: (area.top - top) / scale.y,
+      right: (area.right - left) / scale.x,
+      bottom: (area.bottom - top) / scale.y,
+    };
+    return { left, top, scale, port: this.#common(whole, seen) };
   }
 
   /** What is on top in the middle of an element, as its own tree has it. */
@@ -226,9 +256,9 @@ export class PageShown {
   #content(element: Element, style: CSSStyleDeclaration, box: DOMRect, own: Area): Area {
     const overflow = this.#overflowOf(style, box);
     if (overflow === 'visible' || element === this.#unclipped) return own;
-    // To these it doesn't apply; a drawing is inline, and has a box.
+    // To these it doesn't apply; drawings and frames are inline, and have a box.
     const isLine = /^(?:inline|table-(?:row|column|header|footer).*)$/u.test(style.display);
-    if (isLine && element.localName !== 'svg') return own;
+    if (isLine && !['svg', 'iframe'].includes(element.localName)) return own;
     const scale = this.#scaleOf(element, box);
     const port = this.#common(own, this.#portOf(element, box, scale));
     const [x, y = x] = overflow.split(' ');
@@ -284,60 +314,6 @@ export class PageShown {
   /** Whether the beginning is at the other end, as in a list of messages. */
   #isBackward(style: CSSStyleDeclaration, scrolled: number, isReversed: boolean): boolean {
     return isReversed || scrolled < 0 || style.flexDirection.endsWith('reverse');
-  }
-
-  /** What `clip-path` and `clip` leave of an element. */
-  #cut(style: CSSStyleDeclaration, box: DOMRect): Area | undefined {
-    const { clipPath, position } = style;
-    if (clipPath !== 'none') return this.#path(clipPath, box);
-    if (position !== 'absolute' && position !== 'fixed') return undefined;
-    const sides = /^rect\((?<sides>.*)\)$/u.exec(style.clip)?.groups?.['sides']?.split(',');
-    if (sides === undefined) return undefined;
-    const [top = 0, right = 0, bottom = 0, left = 0] = sides.map((side, at) => {
-      const isFar = at === 1 || at === 2;
-      return side.trim() === 'auto' ? (isFar ? Infinity : -Infinity) : Number.parseFloat(side);
-    });
-    return {
-      left: box.left + left,
-      top: box.top + top,
-      right: box.left + right,
-      bottom: box.top + bottom,
-    };
-  }
-
-  /** The box around a shape; undefined for one that isn't as simple. */
-  #path(clipPath: string, box: DOMRect): Area | undefined {
-    const { shape, given = '' } =
-      /^(?<shape>[a-z]+)\((?<given>[^()]*)\)/u.exec(clipPath)?.groups ?? {};
-    const x = (length = '0'): number => this.#length(length, box.width);
-    const y = (length = '0'): number => this.#length(length, box.height);
-    if (shape === 'circle' || shape === 'ellipse')
-      return /^0(?:px|%)/u.test(given) ? this.#nowhere : undefined;
-    if (shape === 'inset') {
-      const sides = given.replace(/ round .*$/u, '').split(' ');
-      const [top, right = top, bottom = top, left = right] = sides;
-      return {
-        left: box.left + x(left),
-        top: box.top + y(top),
-        right: box.right - x(right),
-        bottom: box.bottom - y(bottom),
-      };
-    }
-    if (shape !== 'polygon') return undefined;
-    const points = given.replace(/^(?:evenodd|nonzero),/u, '').split(',');
-    const xs = points.map((point) => box.left + x(point.trim().split(' ')[0]));
-    const ys = points.map((point) => box.top + y(point.trim().split(' ')[1]));
-    return {
-      left: Math.min(...xs),
-      top: Math.min(...ys),
-      right: Math.max(...xs),
-      bottom: Math.max(...ys),
-    };
-  }
-
-  #length(length: string, whole: number): number {
-    const number = Number.parseFloat(length);
-    return length.endsWith('%') ? (number * whole) / 100 : number;
   }
 
   /** A text without a colour can be seen by its shadow, or as the shape of a background. */

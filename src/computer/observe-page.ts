@@ -5,8 +5,9 @@
  * @module
  */
 import { type ScreenElement } from './observation.ts';
+import { PageClip } from './observe-page-clip.ts';
 import { PageNames } from './observe-page-names.ts';
-import { PageShown, type Surrounding } from './observe-page-shown.ts';
+import { PageShown, type FrameWindow, type Surrounding } from './observe-page-shown.ts';
 import { PageText } from './observe-page-text.ts';
 import { type PageLimits } from './playwright-limits.ts';
 
@@ -14,7 +15,8 @@ import { type PageLimits } from './playwright-limits.ts';
 export interface PageItem extends ScreenElement {
   /** Its place among {@link PageView.nodes}. */
   readonly node: number;
-  readonly isFrame: boolean;
+  /** There for a frame. */
+  readonly frame?: FrameWindow;
 }
 
 /** What was found, as it travels. */
@@ -51,11 +53,19 @@ interface Around {
   readonly surrounding: Surrounding;
 }
 
-/** The source of an expression that looks at a document and gives its {@link PageView}. */
-export function viewSource(limits: PageLimits): string {
+/**
+ * The source of an expression that looks at a document and gives its {@link PageView}.
+ *
+ * @param frame of a document in a frame: the part of its window that is seen from outside.
+ */
+export function viewSource(limits: PageLimits, frame?: FrameWindow): string {
+  const [view, names, shown, clip, text] = [PageView, PageNames, PageShown, PageClip, PageText].map(
+    String,
+  );
   const given = JSON.stringify(limits);
-  const [view, names, shown, text] = [PageView, PageNames, PageShown, PageText].map(String);
-  return `new (${view})(new (${names})(${given}), new (${shown})(), new (${text})(${given}), ${given})`;
+  const part = frame === undefined ? '' : `, ${JSON.stringify(frame)}`;
+  const sight = `new (${shown})(new (${clip})()${part})`;
+  return `new (${view})(new (${names})(${given}), ${sight}, new (${text})(${given}), ${given})`;
 }
 
 /**
@@ -178,7 +188,7 @@ export class PageView {
   ): void {
     const isControl = box !== undefined && this.#add(element, around, style.cursor, box);
     if (element.localName === 'iframe' || element.localName === 'frame') {
-      if (box !== undefined) this.#addFrame(element, around, box, style);
+      if (box !== undefined) this.#addFrame(element, around, box);
     } else if (!this.#names.opaque.has(element.localName)) {
       const inControl = around.inControl || isControl;
       const inField = around.inField || this.#names.isEditable(element);
@@ -256,13 +266,17 @@ export class PageView {
   #addHollow(element: Element, { modal, inControl }: Around, { width, height }: DOMRect): boolean {
     const role = this.#names.roleOf(element);
     if (inControl || (width > 0 && height > 0) || !['link', 'button'].includes(role)) return false;
-    const held = [...element.querySelectorAll('*')].find(
-      (each) => this.#names.isRendered(each) && this.#shown.isShown(each),
-    );
+    const held = [...element.querySelectorAll('*')].find((each) => this.#isSeen(each));
     if (held === undefined) return false;
     const box = this.#shown.boxOf(held);
     this.#push(element, held, { role, label: this.#names.nameOf(element, role), box, modal });
     return true;
+  }
+
+  #isSeen(element: Element): boolean {
+    const { visibility } = getComputedStyle(element);
+    const isThere = visibility === 'visible' && this.#names.isRendered(element);
+    return isThere && this.#shown.isShown(element);
   }
 
   /** The options of a closed list have no place of their own. */
@@ -298,7 +312,6 @@ export class PageView {
       height: Math.max(1, Math.round(box.height)),
       ...(value === undefined ? {} : { value }),
       states: this.#names.statesOf(element),
-      isFrame: false,
     };
     const isPlain = !this.#names.interactive.has(role) && !this.#read.has(role);
     const isSame = this.#sameness(element, isPlain ? 'generic' : role, label);
@@ -313,20 +326,19 @@ export class PageView {
   }
 
   /** The place of a frame is that of its document, inside border and padding. */
-  #addFrame(node: Element, { modal }: Around, box: DOMRect, style: CSSStyleDeclaration): void {
+  #addFrame(node: Element, { modal, surrounding }: Around, box: DOMRect): void {
     // In one pixel nothing can be read.
     if (node.clientWidth <= 1 || node.clientHeight <= 1) return;
-    const inset = (side: 'Left' | 'Top'): number =>
-      Number.parseFloat(style[`padding${side}`]) + Number.parseFloat(style[`border${side}Width`]);
+    const { left, top, ...frame } = this.#shown.frameOf(node, box, surrounding);
     const item = {
       label: this.#names.nameOf(node, 'iframe'),
       kind: 'iframe',
-      x: Math.round(box.x + inset('Left')),
-      y: Math.round(box.y + inset('Top')),
+      x: Math.round(left),
+      y: Math.round(top),
       width: Math.round(box.width),
       height: Math.round(box.height),
       states: this.#names.statesOf(node),
-      isFrame: true,
+      frame: { ...frame, isStill: this.#names.attribute(node, 'scrolling') === 'no' },
     };
     const isSame = this.#sameness(node, 'iframe', item.label);
     this.#entries.push({ item, node, isSame, modal });

@@ -5,6 +5,7 @@
  */
 import { isJsonArray, isJsonObject, type JsonValue } from '../transcript/index.ts';
 import { type PageItem, type PageSight } from './observe-page.ts';
+import { type FrameWindow } from './observe-page-shown.ts';
 import { ScreenGoneError } from './screen.ts';
 
 /** @throws {ScreenGoneError} if it isn't what a look at a page writes: such a page is no screen. */
@@ -26,17 +27,17 @@ function parsed(json: unknown): JsonValue | undefined {
 
 function item(value: JsonValue): PageItem {
   if (!isJsonObject(value)) throw unreadable();
-  const { label, kind, node, isFrame, value: held, states } = value;
+  const { label, kind, node, frame, value: held, states } = value;
   const { x, y, width, height } = value;
   const isNamed = typeof label === 'string' && typeof kind === 'string';
   const isHeld = held === undefined || typeof held === 'string';
   const isStated = states === undefined || isTexts(states);
-  if (!isNamed || !isHeld || !isStated || typeof isFrame !== 'boolean') throw unreadable();
+  if (!isNamed || !isHeld || !isStated) throw unreadable();
   return {
     label,
     kind,
     node: whole(node),
-    isFrame,
+    ...(frame === undefined ? {} : { frame: frameWindow(frame) }),
     x: whole(x),
     y: whole(y),
     width: whole(width),
@@ -44,6 +45,23 @@ function item(value: JsonValue): PageItem {
     ...(held === undefined ? {} : { value: held }),
     ...(states === undefined ? {} : { states }),
   };
+}
+
+function frameWindow(value: JsonValue): FrameWindow {
+  if (!isJsonObject(value) || !isJsonObject(value['port']) || !isJsonObject(value['scale']))
+    throw unreadable();
+  const { left, top, right, bottom } = value['port'];
+  const { x, y } = value['scale'];
+  return {
+    port: { left: finite(left), top: finite(top), right: finite(right), bottom: finite(bottom) },
+    scale: { x: finite(x), y: finite(y) },
+    isStill: value['isStill'] === true,
+  };
+}
+
+function finite(value: JsonValue | undefined): number {
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw unreadable();
+  return value;
 }
 
 function whole(value: JsonValue | undefined): number {

@@ -7,6 +7,7 @@
 import type { Frame, JSHandle, Page } from 'playwright-core';
 import { type Observation, type ScreenElement } from './observation.ts';
 import { viewSource, type PageItem, type PageView } from './observe-page.ts';
+import { type FrameWindow } from './observe-page-shown.ts';
 import { readSight } from './page-sight.ts';
 import { type ScreenLimits } from './playwright-limits.ts';
 
@@ -38,7 +39,6 @@ interface Sight {
 }
 
 interface Given {
-  readonly source: string;
   readonly limits: ScreenLimits;
   /** All that is kept in the page. */
   readonly views: JSHandle<PageView>[];
@@ -49,6 +49,10 @@ interface Position {
   readonly left: number;
   readonly top: number;
   readonly isFocused: boolean;
+  /** How much larger it is drawn. */
+  readonly scale: { readonly x: number; readonly y: number };
+  /** What is seen of it; undefined for the window itself. */
+  readonly seen?: FrameWindow | undefined;
 }
 
 /** A frame that doesn't answer for so long is left out; a page must. */
@@ -57,8 +61,8 @@ const FRAME_MS = 2000;
 /** Looks at a page as it is at this moment. */
 export async function lookAt(page: Page, limits: ScreenLimits): Promise<Look> {
   const views: JSHandle<PageView>[] = [];
-  const given = { source: viewSource(limits), limits, views };
-  const top = { left: 0, top: 0, isFocused: true };
+  const given = { limits, views };
+  const top = { left: 0, top: 0, isFocused: true, scale: { x: 1, y: 1 } };
   const sight = await seeFrame(page.mainFrame(), top, given);
   const title = await page.title();
   const observation = {
@@ -92,14 +96,17 @@ export function folded(text: string, most: number): string {
 }
 
 async function seeFrame(frame: Frame, position: Position, given: Given): Promise<Sight> {
-  const view: JSHandle<PageView> = await frame.evaluateHandle<PageView>(given.source);
+  const source = viewSource(given.limits, position.seen);
+  const view: JSHandle<PageView> = await frame.evaluateHandle<PageView>(source);
   given.views.push(view);
   const { items, texts } = readSight(await view.evaluate(({ sight: found }) => found));
   const [first = '', ...others] = texts;
   const sight: Sight = { elements: [], places: [], text: first };
   // At once: those that don't answer are waited for together.
   const children = await Promise.all(
-    items.map(async (item) => (item.isFrame ? childSight(view, item, position, given) : undefined)),
+    items.map(async (item) =>
+      item.frame === undefined ? undefined : childSight(view, item, position, given),
+    ),
   );
   for (const [at, item] of items.entries()) {
     const child = children[at];
@@ -112,7 +119,7 @@ async function seeFrame(frame: Frame, position: Position, given: Given): Promise
       for (const each of child.elements) sight.elements.push(each);
       for (const each of child.places) sight.places.push(each);
     }
-    if (item.isFrame) sight.text += `\n${child?.text ?? ''}\n${others.shift() ?? ''}`;
+    if (item.frame !== undefined) sight.text += `\n${child?.text ?? ''}\n${others.shift() ?? ''}`;
   }
   return sight;
 }
@@ -149,22 +156,30 @@ async function inTime(work: Promise<Sight>): Promise<Sight | undefined> {
   }
 }
 
-function inside({ x, y, states }: PageItem, { left, top, isFocused }: Position): Position {
+function inside({ x, y, states, frame }: PageItem, around: Position): Position {
   const has = states?.includes('focused') === true;
-  return { left: left + x, top: top + y, isFocused: isFocused && has };
+  const { left, top, isFocused, scale } = around;
+  const own = frame?.scale ?? { x: 1, y: 1 };
+  return {
+    left: left + x * scale.x,
+    top: top + y * scale.y,
+    isFocused: isFocused && has,
+    scale: { x: scale.x * own.x, y: scale.y * own.y },
+    seen: frame,
+  };
 }
 
-function element(item: PageItem, { left, top, isFocused }: Position): ScreenElement {
+function element(item: PageItem, { left, top, isFocused, scale }: Position): ScreenElement {
   const { label, kind, width, height, value } = item;
   // A frame remembers its focus while another has it.
   const states = (item.states ?? []).filter((state) => isFocused || state !== 'focused');
   return {
     label,
     kind,
-    x: left + item.x,
-    y: top + item.y,
-    width,
-    height,
+    x: Math.round(left + item.x * scale.x),
+    y: Math.round(top + item.y * scale.y),
+    width: Math.max(1, Math.round(width * scale.x)),
+    height: Math.max(1, Math.round(height * scale.y)),
     ...(value === undefined ? {} : { value }),
     ...(states.length === 0 ? {} : { states }),
   };

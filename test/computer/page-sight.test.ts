@@ -11,17 +11,22 @@ const ITEM = {
   label: 'Save',
   kind: 'button',
   node: 0,
-  isFrame: false,
   x: 1,
   y: -2,
   width: 3,
   height: 4,
+};
+const FRAME = {
+  port: { left: 0, top: 0.5, right: 10, bottom: 20 },
+  scale: { x: 1, y: 0.5 },
+  isStill: true,
 };
 const CANT = /^the page can't be looked at: its scripts replace/u;
 
 test.each([
   [ITEM],
   [{ ...ITEM, value: 'held', states: ['checked'] }],
+  [{ ...ITEM, frame: FRAME }],
   // Half a character is mended later, where observations of every screen are.
   [{ ...ITEM, label: '\ud800' }],
 ])('what a look writes is read as it is: %j', (item) => {
@@ -47,6 +52,9 @@ test.each([
   { ...ITEM, value: 1 },
   { ...ITEM, states: 'checked' },
   { ...ITEM, x: 0.5 },
+  { ...ITEM, frame: true },
+  { ...ITEM, frame: { ...FRAME, port: null } },
+  { ...ITEM, frame: { ...FRAME, scale: { x: null, y: 1 } } },
 ])('an element of another shape is said: %j', (item) => {
   expect(() => readSight(JSON.stringify({ items: [item], texts: [''] }))).toThrow(CANT);
 });

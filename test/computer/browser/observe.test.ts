@@ -41,6 +41,22 @@ const ALL_SHOWN: readonly (readonly [string, string])[] = [
     'in a list that was scrolled',
     `<div style="height:50px;overflow:auto" onscroll=""><p style="height:900px">`,
   ],
+  [
+    'below the edge of a frame',
+    `<iframe height=50 srcdoc="<p style='height:200px'></p>@"></iframe>`,
+  ],
+  [
+    'below the edge of a frame that is cut',
+    `<div style="height:50px;overflow:hidden"><iframe height=200 srcdoc="<p style='height:900px'></p>@"></iframe></div>`,
+  ],
+  [
+    'in a frame of a box that scrolls',
+    `<div style="height:50px;overflow:auto"><iframe height=400 srcdoc="<p style='height:200px'></p>@"></iframe></div>`,
+  ],
+  [
+    'in a frame that is drawn larger',
+    `<div style="zoom:2"><iframe height=100 srcdoc="<p style='height:70px;margin:0'></p>@"></iframe></div>`,
+  ],
   ['open details, without a box', `<details open><p style="display:contents">`],
   ['the front of a card', `<div style="backface-visibility:hidden">`],
   [
@@ -120,6 +136,18 @@ const NOT_SHOWN: readonly (readonly [string, string])[] = [
     `<div style="transform-style:preserve-3d;transform:rotateY(180deg)"><div style="backface-visibility:hidden">`,
   ],
   ['a frame of a pixel', `<iframe width=1 height=1 srcdoc="Saved"></iframe><p hidden>`],
+  [
+    'below the edge of a frame that does not scroll',
+    `<iframe scrolling=no height=50 srcdoc="<p style='height:200px'></p>Saved"></iframe><p hidden>`,
+  ],
+  [
+    'what is cut off of a frame',
+    `<div style="height:50px;overflow:hidden"><iframe height=400 srcdoc="<p style='height:200px'></p>Saved"></iframe></div><p hidden>`,
+  ],
+  [
+    'what is fixed to the end of a frame that is cut',
+    `<div style="height:50px;overflow:hidden"><iframe height=400 srcdoc="<p style='position:fixed;bottom:0'>Saved"></iframe></div><p hidden>`,
+  ],
   ['what drawings are made of', `<svg><defs><text y=20>`],
   ['a shape that cuts', `<svg><clipPath id=a><text y=20>`],
   ['a mask', `<svg><mask id=a><text y=20>`],
@@ -228,6 +256,24 @@ describeInBrowser('observe', (world) => {
     expect(elements[2]!.y - elements[1]!.y).toBeGreaterThan(120);
     expect(elements[1]!.y).toBeGreaterThan(heading.y + heading.height + 40);
     expect(text).toBe('Before\nInside near\nBetween\nInside far\nAfter');
+  });
+
+  test('frames that are drawn smaller, and one in another', async () => {
+    const { see, screen } = await world.open('twins.html');
+    const button = `<button style='position:absolute;left:100px;top:60px;width:80px;height:40px'>Go</button>`;
+    const inner = `<style>body{margin:0}</style>${button}<iframe style='position:absolute;left:20px;top:20px;border:0;scale:.5;transform-origin:0 0' srcdoc="${button.replaceAll("'", '&quot;')}"></iframe>`;
+    await screen.page.setContent(
+      `<iframe style="position:absolute;left:40px;top:10px;border:10px solid;padding:0;scale:.5;transform-origin:0 0;width:600px;height:400px"></iframe>`,
+    );
+    await screen.page.evaluate((html) => {
+      const frame = document.querySelector('iframe');
+      if (frame !== null) frame.srcdoc = html;
+    }, inner);
+    await expect.poll(async () => (await see()).elements.length).toBe(2);
+    expect((await see()).elements.map(({ x, y, width, height }) => [x, y, width, height])).toEqual([
+      [95, 45, 40, 20],
+      [80, 40, 20, 10],
+    ]);
   });
 
   test.each([
@@ -594,6 +640,14 @@ describeInBrowser('observe', (world) => {
     const index = (await see()).elements.findIndex(({ kind }) => kind === card?.kind);
     expect(await screen.act({ kind: 'click', index }, { signal })).toMatchObject({ ok: true });
     expect(await screen.page.evaluate('location.hash')).toBe('#x');
+  });
+
+  test('a link without a box that holds nothing that is seen is none', async () => {
+    const { see, screen } = await world.open('twins.html');
+    await screen.page.setContent(
+      '<a href="#x" style="visibility:hidden"><b style="float:left">Card</b></a><a href="#x" style="display:contents"><b hidden>Card</b></a><button>Go</button>',
+    );
+    expect((await see()).elements.map(({ label }) => label)).toEqual(['Go']);
   });
 
   test('an address is told without the name and password in it', async () => {
