@@ -33,20 +33,38 @@ const ACTION_TIMEOUT_MS = 120_000;
 /**
  * Carries one goal on a screen to one result. The screen is the caller's, and is left open.
  *
- * @throws {TypeError | RangeError} if an option is wrong.
+ * @throws {TypeError | RangeError} if an option is wrong, or another episode writes to the audit log now.
  * @throws {StoreError} if the transcript or the audit log can't be begun. What goes wrong with them later is a result.
  */
 export async function episode(options: EpisodeOptions): Promise<Episode> {
   checkEpisodeOptions(options);
   const { audit, clock = systemClock } = options;
-  if (audit === undefined || (typeof audit === 'object' && 'append' in audit))
-    return perform(options, audit);
+  if (audit === undefined) return perform(options, audit);
+  if (typeof audit === 'object' && 'append' in audit)
+    return alone(audit, () => perform(options, audit));
   const log = await openAudit(audit, { clock, recover: true });
   try {
     return await perform(options, log);
   } finally {
     // Its entries are on the disk: that it can't be closed loses none of them.
     await log.release().catch(nothing);
+  }
+}
+
+/** Audit logs that an episode writes to now. */
+const busy = new WeakSet<AuditLog>();
+
+/** The entries of two episodes would stand among each other, and each would end by the other's end. */
+async function alone(audit: AuditLog, work: () => Promise<Episode>): Promise<Episode> {
+  if (busy.has(audit))
+    throw new TypeError(
+      `audit: another episode writes to ${audit.location} now: wait until it has ended, or give each a log of its own`,
+    );
+  busy.add(audit);
+  try {
+    return await work();
+  } finally {
+    busy.delete(audit);
   }
 }
 

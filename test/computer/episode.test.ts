@@ -438,6 +438,19 @@ function throughFolder(path: string): string {
   return join(link, basename(path));
 }
 
+test('an open audit log is one episode’s at a time', async () => {
+  const path = newPath('shared.jsonl');
+  const audit = await openAudit(path);
+  const good = { goal: 'g', screen: todo(), brain: doing(TYPE, SAVE, DONE), check };
+  const first = episode({ ...good, audit });
+  await expect(episode({ ...good, audit })).rejects.toThrow(/another episode writes to .* now/);
+  expect(await first).toMatchObject({ result: 'verified' });
+  const brain = doing(TYPE, SAVE, DONE);
+  expect(await episode({ ...good, screen: todo(), brain, audit })).toMatchObject({ success: true });
+  await audit.release();
+  expect(await verifyAuditFile(path)).toMatchObject({ ok: true });
+});
+
 test('one open audit log, and its picture in its place, is refused', async () => {
   const path = newPath('one.jsonl');
   const audit = await openAudit(path);
