@@ -133,18 +133,22 @@ export class Examination {
     const coverage = coverageOf(this.#roots, evidence);
     const { unknown, signed } = signatures;
     this.#notices.push(...[uncounted(signed, policy)].flatMap((notice) => notice ?? []));
-    const lacking = uncovered(required, coverage, { unknown, policy, count: verdict.count });
-    const fault = found ?? chainFault ?? lacking;
+    const lack = { unknown, policy, count: verdict.count };
+    const wrong = found ?? chainFault;
+    const fault = wrong ?? uncovered(required, coverage, lack);
     const sound = isSound && found === undefined ? identity : null;
     const seen = { memory, elsewhere: copies, size: verdict.count };
     this.#notices.push(...noticesOf(this.#before, { ...signatures, identity: sound, ...seen }));
-    const isNew = await this.#remember(identity, verdict, fault);
+    const doubt = wrong ?? uncovered(besidesMemory(required), coverage, lack);
+    const isNew = await this.#remember(identity, verdict, doubt);
     const remembered = isNew || isRemembered(coverage, verdict.count);
-    const origin =
-      identity === null ? {} : { origin: originOf(identity.id), root: this.#roots.root };
-    const examined = { ...origin, coverage, remembered, notices: this.#notices };
+    const examined = { ...this.#originOf(identity), coverage, remembered, notices: this.#notices };
     if (fault === undefined) return { ...standing, ok: true, ...examined };
     return { ...standing, ok: false, fault: placed(fault), ...examined };
+  }
+
+  #originOf(identity: LogIdentity | null): Pick<Examined, 'origin' | 'root'> {
+    return identity === null ? {} : { origin: originOf(identity.id), root: this.#roots.root };
   }
 
   /** What a checkpoint of the records so far says; undefined before the first. */
@@ -188,8 +192,6 @@ export class Examination {
     if (this.#isDamaged || this.#knowledge.isOnlyLooking === true) return false;
     if (fault === undefined) return true;
     const { reason } = fault;
-    // What must be remembered is so from its first sight on.
-    if (reason === 'not_covered') return this.#knowledge.required?.join() === 'remembered';
     return reason === 'not_sealed' || reason === 'torn_tail';
   }
 
@@ -216,6 +218,11 @@ export class Examination {
       return false;
     }
   }
+}
+
+/** What must be remembered is so from its first sight on: that it isn't yet is no reason not to. */
+function besidesMemory(required: readonly Level[] | undefined): readonly Level[] | undefined {
+  return required?.filter((level) => level !== 'remembered');
 }
 
 /** What is known before the file is read. */

@@ -393,13 +393,30 @@ describe('what is required', () => {
     }
   });
 
-  test('what must be remembered is so from its first sight on', async () => {
-    const user = newUser();
-    const path = newPath();
-    await writeLog(path, {});
-    const knowledge = { ...user.knowledge, required: ['remembered'] } as const;
+  test.each<[readonly Level[]]>([
+    [['remembered']],
+    [['remembered', 'remembered']],
+    [['signed', 'remembered']],
+    [['remembered', 'signed']],
+  ])('what must be remembered is so from its first sight on: %j', async (required) => {
+    // Another user, who knows the key.
+    const author = newUser();
+    const path = await written(author);
+    const knowledge = { ...userIn(newPath('state'), author.signer).knowledge, required };
     expect(await examine(path, knowledge)).toMatchObject({ ok: false, remembered: true });
     expect(await examine(path, knowledge)).toMatchObject({ ok: true });
+  });
+
+  test('but not while something else that is required is not there', async () => {
+    const path = newPath();
+    await writeLog(path, {});
+    const { knowledge } = newUser();
+    const required = ['remembered', 'signed'] as const;
+    for (const time of ['first', 'second'])
+      expect(await examine(path, { ...knowledge, required }), time).toMatchObject({
+        ok: false,
+        remembered: false,
+      });
   });
 
   test('a fault of the chain, and of the evidence, come first', async () => {
