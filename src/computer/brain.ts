@@ -80,7 +80,7 @@ async function recorded(stage: Stage, { signal }: ModelRequest): Promise<void> {
 
 async function ask(
   brain: BrainFunction,
-  { look, history }: Stage,
+  { look, history, secrets }: Stage,
   goal: string,
   { signal }: ModelRequest,
 ): Promise<Action> {
@@ -91,7 +91,7 @@ async function ask(
     const [view, past] = structuredClone([look.view, history.map(pastStep)] as const);
     said = await brain(view, goal, past, { signal });
   } catch (error) {
-    throw new ModelError(`the brain raised ${describeError(error)}`);
+    throw new ModelError(`the brain raised ${describeError(secrets.hideError(error))}`);
   }
   return actionOf(said);
 }

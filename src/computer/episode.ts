@@ -16,6 +16,7 @@ import { episodeModel, isModel } from './brain.ts';
 import { checkEpisodeOptions } from './check-options.ts';
 import { endingOf, unaudited, unclaimed } from './ending.ts';
 import { type Episode, type EpisodeEvent, type EpisodeOptions } from './episode-options.ts';
+import { maskedAsk, maskedPermit } from './masked-policy.ts';
 import { KeptAudit } from './kept-audit.ts';
 import { Secrets } from './secrets.ts';
 import { Success } from './success.ts';
@@ -94,7 +95,7 @@ async function perform(options: EpisodeOptions, audit: AuditLog | undefined): Pr
   const signal = AbortSignal.any([controller.signal, options.signal ?? controller.signal]);
   const success = new Success(options, { secrets: stage.secrets, kept, signal });
   const outcome = await run({
-    ...runOptions(options),
+    ...runOptions(options, stage.secrets),
     model,
     tools: screenTools(stage, ACTION_TIMEOUT_MS),
     signal,
@@ -134,10 +135,16 @@ function stageOptions(
   return { goal, screen, audit, clock, limits, secrets: new Secrets(secrets) };
 }
 
-function runOptions(options: EpisodeOptions): Omit<RunOptions, 'model'> {
+function runOptions(options: EpisodeOptions, secrets: Secrets): Omit<RunOptions, 'model'> {
   const { goal: task, brain, budget, transcript, clock, runId, maxOutputTokens } = options;
   const { permit, ask, system = isModel(brain) ? SYSTEM : undefined } = options;
-  return { task, budget, transcript, clock, runId, maxOutputTokens, permit, ask, system };
+  const given = { task, budget, transcript, clock, runId, maxOutputTokens, system };
+  return {
+    ...given,
+    // What is no function, the run refuses.
+    permit: typeof permit === 'function' ? maskedPermit(permit, secrets) : permit,
+    ask: typeof ask === 'function' ? maskedAsk(ask, secrets) : ask,
+  };
 }
 
 /** What the loop answers by itself, the stage has to hear of. */

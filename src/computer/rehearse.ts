@@ -20,12 +20,12 @@ import {
   type TranscriptRecord,
 } from '../transcript/index.ts';
 import { type Action } from './action.ts';
+import { areAlike } from './alike.ts';
 import { actionOf, isModel, type Brain, type PastStep } from './brain.ts';
 import { type Observation } from './observation.ts';
 import { ACTION_KINDS, readAction, recordedAction, type RecordedAction } from './read-action.ts';
 import { readView } from './view.ts';
 import { DecisionWords } from './decision-words.ts';
-import { HIDDEN_KEY, isLetter } from './masked.ts';
 
 /** One turn's decision in a recorded episode, all its actions, and what the brain decides in its place. */
 export interface Decision {
@@ -86,7 +86,7 @@ export async function rehearse(
   const decisions: Decision[] = [];
   for (const scene of scenes) {
     const decided = await decideInTime(brain, scene, { ...options, modelSeconds });
-    const same = isSame(decided, scene);
+    const same = typeof decided !== 'string' && areAlike(decided, actionsOf(scene));
     const given = words.of(decided, scene.observation);
     const { seq, said: recorded } = scene;
     decisions.push({ seq, recorded, given: same ? recorded : given, same });
@@ -104,17 +104,6 @@ export async function rehearse(
 
 /** What was decided; or, in words, why nothing is. */
 type Decided = readonly Action[] | string;
-
-function isSame(decided: Decided, { actions }: Scene): boolean {
-  if (typeof decided === 'string') return false;
-  const given = decided.map((action, at) => named(action, actions[at]?.action));
-  return wholeOf(given) === wholeOf(actions.map(({ action }) => action));
-}
-
-/** Actions as a text that is the same for the same: words are cut where they are long. */
-function wholeOf(actions: readonly Action[]): string {
-  return canonicalJson(actions);
-}
 
 /** What a decision was taken on. */
 interface Scene {
@@ -145,6 +134,10 @@ async function scenesOf(transcript: string | URL | TranscriptStore): Promise<Sce
   for (const record of records) reader.read(record);
   if (reader.isEpisode) return reader.scenes;
   throw unusable(location, 'it is not the record of an episode on a screen');
+}
+
+function actionsOf({ actions }: Scene): readonly Action[] {
+  return actions.map(({ action }) => action);
 }
 
 function unusable(location: string, why: string): JournalError {
@@ -290,26 +283,6 @@ function actionIn(call: ReplyCall): Action | string {
   return typeof action === 'string' ? `it calls ${call.name}` : action;
 }
 
-/** An action; a text, or a key, that the record doesn't spell out is the one that it has in its place. */
-function named(action: Action, recorded: Action | undefined): Action {
-  const isUntold =
-    (action.kind === 'press' && recorded?.kind === 'press' && isUntoldKey(action, recorded)) ||
-    (action.kind === 'type' && recorded?.kind === 'type' && isUntoldText(action, recorded));
-  return isUntold ? recorded : action;
-}
-
-type Press = Extract<Action, { kind: 'press' }>;
-type Type = Extract<Action, { kind: 'type' }>;
-
-function isUntoldKey(action: Press, recorded: Press): boolean {
-  return recorded.key === HIDDEN_KEY && isLetter(action.key);
-}
-
-function isUntoldText(action: Type, recorded: Type): boolean {
-  const isNamed = 'text' in action && 'secret' in recorded && recorded.secret.startsWith('typed-');
-  return isNamed && JSON.stringify(action.target) === JSON.stringify(recorded.target);
-}
-
 function compare(
   ones: readonly Scene[],
   others: readonly Scene[],
@@ -320,7 +293,7 @@ function compare(
     reference: others[at]?.said ?? null,
   }));
   const whole = (scene: Scene | undefined): string | undefined =>
-    scene && wholeOf(scene.actions.map(({ action }) => action));
+    scene && canonicalJson(actionsOf(scene));
   const isAlike = (at: number): boolean => whole(ones[at]) === whole(others[at]);
   const parted = decisions.findIndex((_, at) => !isAlike(at));
   const alike = decisions.filter((_, at) => isAlike(at)).length;

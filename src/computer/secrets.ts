@@ -4,11 +4,13 @@
  * @module
  */
 import { KnownTexts, spellingsOf } from '../run/known-texts.ts';
+import { describeError } from '../run/result.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '../transcript/index.ts';
 import { hideCut } from './cut-secrets.ts';
 import { type Observation } from './observation.ts';
 
-const HIDDEN = '[secret]';
+/** What stands for a secret. */
+export const HIDDEN = '[secret]';
 
 /** A shorter one would blot out ordinary words; the value of the field it is typed into is hidden in any case. */
 const SHORTEST = 3;
@@ -60,6 +62,13 @@ export class Secrets {
     return this.#hidden
       .reduce((shown, secret) => shown.flatMap((part) => secret.cut(part)), [text])
       .join(HIDDEN);
+  }
+
+  /** What was thrown; where its message has a secret, an error that says the same without. */
+  hideError(error: unknown): unknown {
+    const said = describeError(error);
+    const safe = this.hideShown(said);
+    return safe === said ? error : new Error(safe);
   }
 
   /** A value without the secrets in its texts. */

@@ -109,7 +109,7 @@ export class Stage {
       this.look = await this.#see(signal);
     } catch (error) {
       if (error instanceof ScreenGoneError) this.#gone(error);
-      throw error;
+      throw this.secrets.hideError(error);
     }
     this.stale = false;
     this.blind = 0;
@@ -122,13 +122,13 @@ export class Stage {
   }
 
   /**
-   * Acts, and looks again.
+   * Acts, and looks again. The look is null where what came of it couldn't be seen.
    *
    * @throws {ActionError} if it failed. If the screen has changed since the brain was shown it, nothing on it is
    * touched any more before the next look: an index, or a label, may mean something else by now. What actions of the
    * same turn have changed is told with them; of the actions after them, those go on whose element is the same still.
    */
-  act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look }> {
+  act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look | null }> {
     return this.#next(() => this.#act(action, signal));
   }
 
@@ -191,7 +191,7 @@ export class Stage {
     );
   }
 
-  async #act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look }> {
+  async #act(action: Deed, signal: AbortSignal): Promise<{ summary: string; look: Look | null }> {
     const before = this.look ?? (await this.observe(signal));
     const shown = this.#shown ?? before;
     if (this.stale && 'target' in action) {
@@ -207,6 +207,8 @@ export class Stage {
       return { summary: outcome, look: after };
     }
     this.stale ||= !isSeen || after.digest !== before.digest;
+    // It was done all the same.
+    if (done.ok) return { summary: outcome, look: null };
     throw new ActionError(
       this.stale ? `${outcome}. The screen has changed meanwhile: look at it` : outcome,
     );
@@ -245,7 +247,7 @@ export class Stage {
   }
 
   #gone(error: ScreenGoneError): string {
-    const evidence = `the screen is gone: ${error.message}`;
+    const evidence = this.secrets.hideShown(`the screen is gone: ${error.message}`);
     if (!this.#isGone) this.#options.onAlert({ kind: 'screen_gone', evidence });
     this.#isGone = true;
     return evidence;

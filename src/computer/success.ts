@@ -50,7 +50,11 @@ export class Success {
     const words =
       picture === null
         ? []
-        : ['sha256' in picture ? `last screen SHA-256 ${picture.sha256}` : picture.problem];
+        : [
+            'sha256' in picture
+              ? `last screen SHA-256 ${picture.sha256}`
+              : this.#parts.secrets.hide(picture.problem),
+          ];
     const all = [...(said === '' ? [] : [said]), ...words];
     this.verdict = { ok, detail: all.join('; ') };
     return this.verdict;

@@ -138,7 +138,7 @@ async function carryOut(stage: Stage, action: Action, signal: AbortSignal): Prom
   }
   const deed: Deed = action;
   const { summary, look } = await stage.act(deed, signal);
-  return { did: summary, ...shown(look) };
+  return { did: summary, ...(look === null ? {} : shown(look)) };
 }
 
 function shown({ all, view, digest }: Look): JsonObject {

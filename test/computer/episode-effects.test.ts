@@ -18,7 +18,7 @@ import {
 import { never } from '../run/support.ts';
 import { scratch } from '../store/helpers.ts';
 
-import { DONE, doing, perform, todo } from './episode-support.ts';
+import { DONE, doing, perform, stuck, todo } from './episode-support.ts';
 
 const newPath = scratch();
 
@@ -266,4 +266,25 @@ describe('every effect has an entry', () => {
     expect(result.alerts).toEqual([]);
     expect(clock.pending).toBe(0);
   });
+});
+
+test('what was done and could not be seen was done, to the record too', async () => {
+  const screen = stuck();
+  let looks = 0;
+  const observe: typeof screen.observe = (context) => {
+    looks += 1;
+    return looks === 2 ? Promise.reject(new Error('not now')) : screen.observe(context);
+  };
+  const audit = newPath('audit.jsonl');
+  const { result, payloads } = await perform({
+    screen: { ...screen, observe },
+    brain: doing({ kind: 'click', target: { label: 'Go' } }, DONE),
+    audit,
+  });
+  expect(result).toMatchObject({ result: 'verified', steps: 2 });
+  const outcome = expect.stringMatching(/; what came of it was not seen: Error: not now$/);
+  expect(entries(audit)[0]).toMatchObject({ ok: true, outcome });
+  const clicked = payloads.filter(({ kind }) => kind === 'tool')[1];
+  expect(clicked?.payload).toMatchObject({ ok: true, value: { did: outcome } });
+  expect(clicked?.payload['value']).not.toHaveProperty('screen');
 });

@@ -7,14 +7,14 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { type Action } from '../../src/computer/action.ts';
 import { type EpisodeOptions } from '../../src/computer/index.ts';
+import { ScreenGoneError } from '../../src/computer/screen.ts';
 import { scripted } from '../../src/models/scripted.ts';
 import { type Model, type ModelReply, type ModelRequest } from '../../src/run/model.ts';
-
 import { scriptedScreen } from '../../src/testing/scripted-screen.ts';
 
 import { scratch } from '../store/helpers.ts';
 
-import { DONE, doing, login, perform } from './episode-support.ts';
+import { DONE, doing, login, onClick, perform, stuck } from './episode-support.ts';
 
 const newPath = scratch();
 
@@ -175,5 +175,46 @@ describe('secrets that a brain spells out', () => {
     });
     const pressed = JSON.stringify(payloads).match(/"key":"[^"]+"/g);
     expect(pressed).toEqual([...keys.map(() => '"key":"•"'), '"key":"Enter"']);
+  });
+});
+
+describe('no secret is in what is thrown or said beside the brain', () => {
+  const words = `wrong: ${SPELLED}`;
+  const fails = (): never => {
+    throw new Error(words);
+  };
+  const gone = (): never => {
+    throw new ScreenGoneError(words);
+  };
+  test.each<[string, Partial<EpisodeOptions>]>([
+    ['a policy', { permit: onClick(() => ({ decision: 'deny', reason: words })) }],
+    ['a policy that throws', { permit: onClick(fails) }],
+    [
+      'a person',
+      {
+        permit: onClick(() => ({ decision: 'ask' })),
+        ask: () => Promise.resolve({ allow: false, reason: words }),
+      },
+    ],
+    ['a person who throws', { permit: onClick(() => ({ decision: 'ask' })), ask: fails }],
+    ['a brain that throws', { brain: fails }],
+    ['a screen that throws', { screen: { ...stuck(), act: fails } }],
+    ['a screen that is gone', { screen: { ...stuck(), act: gone } }],
+    ['a look that throws', { screen: { ...stuck(), observe: fails } }],
+    ['a look at what is gone', { screen: { ...stuck(), observe: gone } }],
+    ['a picture', { screen: { ...stuck(), screenshot: fails }, screenshot: newPath('last.png') }],
+  ])('%s', async (_name, options) => {
+    const audit = newPath('audit.jsonl');
+    const { result, events, payloads } = await perform({
+      screen: stuck(),
+      secrets: { pin: SPELLED },
+      brain: doing({ kind: 'click', target: { label: 'Go' } }, DONE),
+      audit,
+      watchdog: { stop: true },
+      ...options,
+    });
+    const all = JSON.stringify([result, events, payloads, readFileSync(audit, 'utf8')]);
+    expect(all).not.toContain('hunter2');
+    expect(all).toContain('wrong: [secret]');
   });
 });

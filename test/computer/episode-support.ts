@@ -14,6 +14,7 @@ import {
   type EpisodeOptions,
 } from '../../src/computer/index.ts';
 
+import { type Permit } from '../../src/run/permit.ts';
 import { replay } from '../../src/replay/replay.ts';
 import { memoryStore } from '../../src/store/index.ts';
 import { scriptedScreen, type ScriptedScreen } from '../../src/testing/scripted-screen.ts';
@@ -69,6 +70,12 @@ export const flip = (): ScriptedScreen =>
 export const TYPE: Action = { kind: 'type', target: { label: 'New item' }, text: 'milk' };
 export const SAVE: Action = { kind: 'click', target: { label: 'Save' } };
 export const DONE: Action = { kind: 'done', answer: 'milk is on the list' };
+
+/** A policy for clicks; all else may be done. */
+export const onClick =
+  (decide: Permit): Permit =>
+  (request) =>
+    request.tool.name === 'click' ? decide(request) : { decision: 'allow' };
 
 /** A brain that does one thing after another. */
 export function doing(...actions: readonly unknown[]): BrainFunction {

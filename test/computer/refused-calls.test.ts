@@ -14,7 +14,7 @@ import { type ModelReply, type ReplyCall } from '../../src/run/model.ts';
 import { type Permit } from '../../src/run/permit.ts';
 import { memoryStore } from '../../src/store/index.ts';
 import { scratch } from '../store/helpers.ts';
-import { doing, DONE, perform, SAVE, stuck, todo } from './episode-support.ts';
+import { doing, DONE, onClick, perform, SAVE, stuck, todo } from './episode-support.ts';
 
 const newPath = scratch();
 
@@ -32,11 +32,6 @@ const denying =
   (...names: readonly string[]): Permit =>
   ({ tool: { name } }) =>
     names.includes(name) ? { decision: 'deny', reason: 'not here' } : { decision: 'allow' };
-
-const onClick =
-  (decide: Permit): Permit =>
-  (request) =>
-    request.tool.name === 'click' ? decide(request) : { decision: 'allow' };
 
 const GO: Action = { kind: 'click', target: { label: 'Go' } };
 
