@@ -4,16 +4,20 @@
  *
  * @module
  */
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Action } from '../../src/computer/action.ts';
 import { type BrainFunction } from '../../src/computer/brain.ts';
-import { episode, rehearse } from '../../src/computer/index.ts';
+import { episode, rehearse, verifyAuditFile, type EpisodeEvent } from '../../src/computer/index.ts';
 import { type ActResult, type Screen } from '../../src/computer/screen.ts';
 import { type Observation } from '../../src/computer/observation.ts';
 import { type Permit } from '../../src/run/permit.ts';
 import { memoryStore } from '../../src/store/index.ts';
 import { recordsOf } from '../run/support.ts';
+import { scratch } from '../store/helpers.ts';
+
+const newPath = scratch();
 
 const words = fc.oneof(
   fc.string({ unit: 'grapheme' }),
@@ -90,6 +94,15 @@ function screenOf(
   };
 }
 
+/** Which of the steps in an audit log came off. */
+function stepsIn(audit: string): boolean[] {
+  const lines = readFileSync(audit, 'utf8').trimEnd().split('\n').slice(0, -1);
+  return lines.map((line) => {
+    const { ok }: { ok: boolean } = JSON.parse(line);
+    return ok;
+  });
+}
+
 test('is the same, decision by decision', async () => {
   const denials = fc.array(fc.constantFrom('allow' as const, 'deny' as const, 'throw' as const));
   await fc.assert(
@@ -116,18 +129,23 @@ test('is the same, decision by decision', async () => {
         };
         const lived: unknown[] = [];
         const transcript = memoryStore();
-        const events: unknown[] = [];
+        const events: EpisodeEvent[] = [];
+        const audit = newPath('audit.jsonl');
         const result = await episode({
           goal: 'whatever',
           screen: screenOf(outcomes),
           brain: recorder(lived),
           secrets: { pin: 'hunter2' },
           transcript,
+          audit,
           permit,
           on: (event) => events.push(event),
         });
         const kept = JSON.stringify([await recordsOf(transcript), lived, events, result]);
-        expect(kept).not.toContain('hunter2');
+        expect(kept + readFileSync(audit, 'utf8')).not.toContain('hunter2');
+        const steps = events.flatMap((event) => (event.type === 'step' ? [event.step.ok] : []));
+        expect(stepsIn(audit)).toEqual(steps);
+        expect(await verifyAuditFile(audit)).toMatchObject({ ok: true, count: steps.length + 1 });
         const rehearsed: unknown[] = [];
         const { score } = await rehearse(transcript, recorder(rehearsed));
         expect(rehearsed).toEqual(lived);
