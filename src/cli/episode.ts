@@ -18,7 +18,8 @@ import { meantPath } from '../store/place.ts';
 import { requireRemembered } from './begun-audit.ts';
 import { chooseModel } from './choose-model.ts';
 import { did, outcomeOf, rows } from './episode-words.ts';
-import { CommandError, type ExitStatus, type Io } from './io.ts';
+import { unlessInterrupted } from './interaction.ts';
+import { CommandError, KILLED, type ExitStatus, type Io } from './io.ts';
 import { Keeping } from './keeping.ts';
 import {
   addBudgetOptions,
@@ -131,7 +132,8 @@ async function runEpisode(goal: string, flags: Flags, io: Io): Promise<ExitStatu
     price: priceOf({ ...flags, ...NO_TOOLS }),
     say: (text) => io.err.line(text),
   });
-  const screen = await openScreen(flags);
+  const screen = await unlessInterrupted((signal) => openScreen(flags, signal));
+  if (screen === undefined) return KILLED;
   try {
     return await onScreen({ goal, flags, io }, { screen, brain: model, secrets });
   } finally {
@@ -211,11 +213,12 @@ function secretsOf({ secret }: Flags, { env }: Io): Record<string, string> {
   );
 }
 
-async function openScreen(flags: Flags): Promise<PlaywrightScreen> {
+async function openScreen(flags: Flags, signal: AbortSignal): Promise<PlaywrightScreen> {
   const { url, allowOrigin, headed, chromium } = flags;
   try {
     return await playwrightScreen({
       url,
+      signal,
       headless: headed !== true,
       ...(allowOrigin.length === 0
         ? {}

@@ -101,6 +101,33 @@ function lineReader(
     });
 }
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Lets one of the process's signals end what comes before a run. Afterwards they are whoever's they were.
+ *
+ * @returns undefined if one did.
+ */
+export async function unlessInterrupted<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T | undefined> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const onSignal = (): void => {
+    if (signal.aborted) process.exit(KILLED);
+    controller.abort();
+  };
+  for (const name of SIGNALS) process.on(name, onSignal);
+  try {
+    return await work(signal);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  } finally {
+    for (const name of SIGNALS) process.off(name, onSignal);
+  }
+}
+
 /**
  * Takes the process's signals for the rest of its life: the first aborts, so that the run seals its
  * transcript; the second leaves at once. So do errors that a tool's own code let escape: they too must end
@@ -125,7 +152,7 @@ export function takeInterrupts(say: (what: string) => void): AbortSignal {
     say(`${escaped}; ending the run`);
     controller.abort(new Error(escaped));
   };
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
+  for (const name of SIGNALS) process.on(name, onSignal);
   process.on('uncaughtException', onError);
   process.on('unhandledRejection', onError);
   return signal;

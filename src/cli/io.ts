@@ -15,8 +15,8 @@ export interface Io {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What a command's exit status means: 0 all held, 1 a fault was found, 2 it could not be graded. */
-export type ExitStatus = 0 | 1 | 2;
+/** What a command's exit status means: 0 all held, 1 a fault was found, 2 it could not be graded; a signal ended it. */
+export type ExitStatus = 0 | 1 | 2 | typeof KILLED;
 
 /** The status of a command that a second Ctrl-C ended: 128 + SIGINT, as shells report it. */
 export const KILLED = 130;

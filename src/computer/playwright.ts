@@ -36,7 +36,13 @@ interface CommonOptions {
 
 /** A page of the caller's, which is never closed, or a browser that is started for a URL. */
 export type PlaywrightScreenOptions = CommonOptions &
-  ({ readonly page: Page } | ({ readonly url: string | URL } & LaunchOptions));
+  ({ readonly page: Page } | (StartOptions & LaunchOptions));
+
+interface StartOptions {
+  readonly url: string | URL;
+  /** Gives up opening it, and ends the browser. Later it changes nothing. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** A {@link Screen} in Chromium. */
 export interface PlaywrightScreen extends Screen {
@@ -67,6 +73,7 @@ const OF_URL: Shape = {
   executablePath: ['a path', orAbsent(isString)],
   headless: FLAG,
   viewport: ['a size, as { width: 1280, height: 720 }', orAbsent(isObject)],
+  signal: ['an AbortSignal', orAbsent((value) => value instanceof AbortSignal)],
   ...COMMON,
 };
 
@@ -85,6 +92,7 @@ const LIMITS: Shape = Object.fromEntries(
  *
  * @throws {TypeError | RangeError} if an option isn't what it should be.
  * @throws {Error} if the browser or the first page can't be had; it says what to do.
+ * @throws what the signal was aborted with.
  */
 export async function playwrightScreen(
   options: PlaywrightScreenOptions,
@@ -102,8 +110,7 @@ export async function playwrightScreen(
   }
   const url = String(options.url);
   const origins = allowedOrigins([url, ...(options.allowedOrigins ?? [])]);
-  const browser = await launchChromium(options);
-  try {
+  return inBrowser(options, async (browser) => {
     const page = await browser.newPage({
       viewport: options.viewport ?? { width: 1280, height: 720 },
       acceptDownloads: false,
@@ -111,11 +118,31 @@ export async function playwrightScreen(
     const screen = await screenOf({ page, origins, limits, options, browser });
     await open(page, url, limits);
     return screen;
+  });
+}
+
+/** Starts a browser, which ends if the work in it fails, or the signal is aborted meanwhile. */
+async function inBrowser<T>(
+  { signal, ...launch }: StartOptions & LaunchOptions,
+  work: (browser: Browser) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted();
+  const browser = await launchChromium(launch);
+  const stop = (): void => void browser.close().catch(nothing);
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    signal?.throwIfAborted();
+    return await work(browser);
   } catch (error) {
     await browser.close();
+    signal?.throwIfAborted();
     throw error;
+  } finally {
+    signal?.removeEventListener('abort', stop);
   }
 }
+
+function nothing(): void {}
 
 async function open(page: Page, url: string, { navigateMs }: ScreenLimits): Promise<void> {
   try {

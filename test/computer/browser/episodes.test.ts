@@ -5,7 +5,15 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -268,6 +276,34 @@ describeInBrowser('hashtape episode', (world) => {
       expect(await ended).toBe(1);
       expect(performance.now() - started).toBeLessThan(100_000);
       expect(readFileSync(join(folder, 'a.jsonl'), 'utf8')).toContain('aborted during the check');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test('an interrupt while the page opens ends the browser, and leaves nothing of it', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hashtape-episode-'));
+    try {
+      writeFileSync(join(folder, 's.json'), JSON.stringify({ turns: [] }));
+      mkdirSync(join(folder, 'tmp'));
+      const { CHROMIUM_PATH } = process.env;
+      const env = {
+        ...bareEnv(folder),
+        TMPDIR: join(folder, 'tmp'),
+        ...(CHROMIUM_PATH === undefined ? {} : { CHROMIUM_PATH }),
+      };
+      const url = `${world.near.url}/never`;
+      const asked = world.near.asked.length;
+      const args = [MAIN, 'episode', 'x', '--url', url, '--model', 'scripted:s.json'];
+      const child = spawn(process.execPath, args, { cwd: folder, env, stdio: 'ignore' });
+      const ended = new Promise((resolve) => child.on('close', resolve));
+      const seen = (): readonly string[] => world.near.asked.slice(asked);
+      await vi.waitFor(() => expect(seen()).toContain('/never'), 120_000);
+      child.kill('SIGINT');
+      expect(await ended).toBe(130);
+      const left = readdirSync(join(folder, 'tmp'));
+      expect(left.filter((name) => name.startsWith('playwright'))).toEqual([]);
+      expect(readdirSync(folder).filter((name) => name.endsWith('.jsonl'))).toEqual([]);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -28,6 +28,26 @@ describeInBrowser('launch', (world) => {
     await expect(screen.observe({ signal })).rejects.toMatchObject({ name: 'ScreenGoneError' });
   });
 
+  test.each([0, 1, 50, 400, 1500])('opening is given up after %i ms', async (milliseconds) => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const opening = playwrightScreen({
+      url: `${world.near.url}/never`,
+      signal: controller.signal,
+    });
+    setTimeout(() => controller.abort(reason), milliseconds);
+    await expect(opening).rejects.toBe(reason);
+  });
+
+  test('an abort after it was opened changes nothing', async () => {
+    const controller = new AbortController();
+    const url = `${world.near.url}/twins.html`;
+    const screen = await playwrightScreen({ url, limits: QUICK, signal: controller.signal });
+    controller.abort();
+    expect((await screen.observe({ signal })).title).toBe('Two of a kind');
+    await screen.close();
+  });
+
   test('a browser that is killed is a screen that is gone', async () => {
     const screen = await playwrightScreen({ url: `${world.near.url}/twins.html`, limits: QUICK });
     const session = await screen.page.context().browser()!.newBrowserCDPSession();
