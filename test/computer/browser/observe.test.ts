@@ -156,6 +156,9 @@ const NOT_SHOWN: readonly (readonly [string, string])[] = [
   ['beyond the edge of a drawing', `<svg width=50 height=50><text y=20 x=300>`],
 ];
 
+/** A busy machine takes its time. */
+const POLL = { timeout: 60_000 };
+
 describeInBrowser('observe', (world) => {
   test('names what is seen, and only that, in reading order', async () => {
     const { see } = await world.open('visible.html');
@@ -269,7 +272,7 @@ describeInBrowser('observe', (world) => {
       const frame = document.querySelector('iframe');
       if (frame !== null) frame.srcdoc = html;
     }, inner);
-    await expect.poll(async () => (await see()).elements.length).toBe(2);
+    await expect.poll(async () => (await see()).elements.length, POLL).toBe(2);
     expect((await see()).elements.map(({ x, y, width, height }) => [x, y, width, height])).toEqual([
       [95, 45, 40, 20],
       [80, 40, 20, 10],
@@ -294,9 +297,13 @@ describeInBrowser('observe', (world) => {
         await see();
         await click('After');
         await screen.page.mouse.click(left, top);
-        const { elements } = await see();
-        expect(elements[index]).toMatchObject({ label });
-        expect(elements[index]?.states?.includes('focused') ?? false).toBe(isInside);
+        // The focus goes to a frame of another process in its own time.
+        const hasFocus = async (): Promise<boolean> => {
+          const { elements } = await see();
+          expect(elements[index]).toMatchObject({ label });
+          return elements[index]?.states?.includes('focused') === true;
+        };
+        await expect.poll(hasFocus, POLL).toBe(isInside);
       }
     },
   );

@@ -22,7 +22,7 @@ import { launchChromium } from '../../../src/computer/playwright-launch.ts';
 const PAGES = new URL('../../testdata/pages/', import.meta.url);
 
 /** Limits that are short where a test waits for them. */
-export const QUICK = { quietMs: 60, settleMs: 500, actionMs: 700 };
+export const QUICK = { quietMs: 60, settleMs: 500, actionMs: 1500 };
 
 export const signal = new AbortController().signal;
 
