@@ -115,15 +115,18 @@ export class PageNames {
     const states: Readonly<Record<string, boolean>> = {
       busy: aria('busy'),
       checked: input === undefined ? aria('checked') : this.#isChecked(input),
-      disabled: element.matches(':disabled') || aria('disabled'),
-      expanded: aria('expanded') || element.matches('details[open] > summary'),
+      disabled: Element.prototype.matches.call(element, ':disabled') || aria('disabled'),
+      expanded:
+        aria('expanded') || Element.prototype.matches.call(element, 'details[open] > summary'),
       focused: this.#isFocused(element),
       invalid: this.#isInvalid(element),
       mixed: input?.indeterminate === true || this.attribute(element, 'aria-checked') === 'mixed',
       password: this.isSecret(element),
       pressed: aria('pressed'),
-      readonly: element.matches('input[readonly], textarea[readonly]') || aria('readonly'),
-      required: element.matches(':required') || aria('required'),
+      readonly:
+        Element.prototype.matches.call(element, 'input[readonly], textarea[readonly]') ||
+        aria('readonly'),
+      required: Element.prototype.matches.call(element, ':required') || aria('required'),
       selected: element instanceof HTMLOptionElement ? element.selected : aria('selected'),
     };
     return Object.keys(states).filter((name) => states[name]);
@@ -207,7 +210,7 @@ export class PageNames {
   }
 
   #parentOf(element: Element): Element | null {
-    const root = element.getRootNode();
+    const root = Node.prototype.getRootNode.call(element);
     const host = root instanceof ShadowRoot ? root.host : null;
     return element.assignedSlot ?? element.parentElement ?? host;
   }
@@ -232,7 +235,11 @@ export class PageNames {
     }
     const known = Object.hasOwn(this.#tags, element.localName);
     const [role, selector] = (known ? this.#tags[element.localName] : undefined) ?? [];
-    if (role !== undefined && (selector === undefined || element.matches(selector))) return role;
+    if (
+      role !== undefined &&
+      (selector === undefined || Element.prototype.matches.call(element, selector))
+    )
+      return role;
     return this.isEditable(element) ? 'textbox' : '';
   }
 
@@ -249,7 +256,7 @@ export class PageNames {
   }
 
   #labelledBy(element: Element): string {
-    const root = element.getRootNode();
+    const root = Node.prototype.getRootNode.call(element);
     if (!(root instanceof Document || root instanceof ShadowRoot)) return '';
     const ids = (this.attribute(element, 'aria-labelledby') ?? '').split(/\s+/u);
     const parts = ids.map((id) => (id === '' ? null : root.getElementById(id)));
@@ -267,7 +274,7 @@ export class PageNames {
     }
     if (element instanceof HTMLOptionElement) return element.label;
     if (element.localName === 'svg')
-      return element.querySelector(':scope > title')?.textContent ?? '';
+      return Element.prototype.querySelector.call(element, ':scope > title')?.textContent ?? '';
     if (['img', 'area'].includes(element.localName)) return this.attribute(element, 'alt') ?? '';
     const labels: unknown = Reflect.get(element, 'labels');
     if (!(labels instanceof NodeList)) return '';
@@ -315,7 +322,7 @@ export class PageNames {
   }
 
   #isFocused(element: Element): boolean {
-    const root = element.getRootNode();
+    const root = Node.prototype.getRootNode.call(element);
     return (
       (root instanceof Document || root instanceof ShadowRoot) && root.activeElement === element
     );
@@ -325,7 +332,7 @@ export class PageNames {
     const given = this.attribute(element, 'aria-invalid');
     if (given !== null && given !== '') return given !== 'false';
     // Not `:invalid`, which a field is before anybody has touched it.
-    return element.matches(':user-invalid');
+    return Element.prototype.matches.call(element, ':user-invalid');
   }
 
   /** Control characters and the line breaks of Unicode would make two lines of one. */

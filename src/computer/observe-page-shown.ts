@@ -43,6 +43,8 @@ export interface Entered {
  * A class, because its source is all that reaches the page: it refers to nothing but itself.
  */
 export class PageShown {
+  readonly root: Element = this.#own('documentElement') ?? document.createElement('html');
+  readonly body: Element | null = this.#own('body');
   /** What surrounds the body. */
   readonly top: Surrounding;
   readonly #clip: PageClip;
@@ -66,20 +68,26 @@ export class PageShown {
   constructor(clip: PageClip, frame?: FrameWindow) {
     this.#clip = clip;
     this.#window = frame?.port ?? { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
-    const root = document.documentElement;
+    const { root, body } = this;
     const style = getComputedStyle(root);
-    const isBodys = style.overflow === 'visible' && document.body !== null;
-    this.#unclipped = isBodys ? document.body : null;
-    const overflow = isBodys ? getComputedStyle(document.body).overflow : style.overflow;
+    const isBodys = style.overflow === 'visible' && body !== null;
+    this.#unclipped = isBodys ? body : null;
+    const overflow = isBodys ? getComputedStyle(body).overflow : style.overflow;
     // A window scrolls unless it is told not to.
     const isStill = frame?.isStill === true;
     const kinds = isStill
       ? 'hidden'
       : overflow.replaceAll('visible', 'auto').replaceAll('clip', 'hidden');
-    const scroller = document.scrollingElement ?? root;
+    const scroller = this.#own('scrollingElement') ?? root;
     const scale = { x: 1, y: 1 };
     const area = this.#scrolled(scroller, style, { overflow: kinds, port: this.#window, scale });
     this.top = { area, mask: this.#everywhere, style, outer: undefined };
+  }
+
+  /** What the document has, not a picture or a form that is called so. */
+  #own(name: 'documentElement' | 'body' | 'scrollingElement'): Element | null {
+    const found: Element | null = Reflect.get(Document.prototype, name, document);
+    return found;
   }
 
   /** Whether a part of a box can be seen. */
@@ -122,7 +130,7 @@ export class PageShown {
     let { area: own, mask } = around;
     if (position === 'absolute' || position === 'fixed') {
       // Dialogs and popovers that are open are cut by nothing around them.
-      const isOnTop = this.#onTop !== '' && element.matches(this.#onTop);
+      const isOnTop = this.#onTop !== '' && Element.prototype.matches.call(element, this.#onTop);
       if (isOnTop) mask = this.#everywhere;
       own = this.#common(mask, this.#placed(position, isOnTop ? undefined : around));
     }
@@ -163,9 +171,10 @@ export class PageShown {
   /** What is on top in the middle of an element, as its own tree has it. */
   hit(element: Element): Element | null {
     const { left, top, width, height } = this.boxOf(element);
-    const root = element.getRootNode();
-    const tree = root instanceof ShadowRoot ? root : document;
-    return tree.elementFromPoint(left + width / 2, top + height / 2);
+    const root = Node.prototype.getRootNode.call(element);
+    const [x, y] = [left + width / 2, top + height / 2];
+    if (root instanceof ShadowRoot) return root.elementFromPoint(x, y);
+    return Document.prototype.elementFromPoint.call(document, x, y);
   }
 
   /** The one of several modal dialogs that is on top. */
@@ -178,14 +187,14 @@ export class PageShown {
   }
 
   #surrounding(element: Element | null): Surrounding {
-    if (element === null || element === document.documentElement) return this.top;
+    if (element === null || element === this.root) return this.top;
     const around = this.#surrounding(this.#parentOf(element));
     const box = this.boxOf(element);
     return this.enter(element, getComputedStyle(element), box, around).inside;
   }
 
   #parentOf(element: Element): Element | null {
-    const root = element.getRootNode();
+    const root = Node.prototype.getRootNode.call(element);
     const host = root instanceof ShadowRoot ? root.host : null;
     return element.assignedSlot ?? element.parentElement ?? host;
   }

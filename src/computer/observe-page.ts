@@ -98,7 +98,6 @@ export class PageView {
     this.#shown = shown;
     this.#text = text;
     this.#limits = limits;
-    const root = document.documentElement;
     const around = {
       modal: undefined,
       inControl: false,
@@ -107,7 +106,7 @@ export class PageView {
       surrounding: shown.top,
     };
     // Not all pages put all that they show into their body.
-    for (const child of root === null ? [] : names.childrenOf(root))
+    for (const child of names.childrenOf(shown.root))
       if (names.isElement(child)) this.#walk(child, around);
     this.#keepTopmost();
     const entries = this.#entries.filter(
@@ -168,7 +167,8 @@ export class PageView {
     const isSeen = style.visibility === 'visible' && this.#shown.isIn(box, own);
     if (!isSeen) this.#addToggle(element, around);
     const isHollow = !isSeen && this.#addHollow(element, around, box);
-    const isModal = element.localName === 'dialog' && element.matches(':modal');
+    const isModal =
+      element.localName === 'dialog' && Element.prototype.matches.call(element, ':modal');
     if (isModal) this.#modals.push(element);
     const modal = isModal ? element : around.modal;
     this.#visit(
@@ -237,7 +237,7 @@ export class PageView {
   /** What is editable, has a handler, or a hand over it that isn't its parent's already. */
   #isClickable(element: Element, around: Around, cursor: string): boolean {
     if (this.#names.isEditable(element)) return true;
-    if (around.inControl || element.localName === 'label' || element === document.body)
+    if (around.inControl || element.localName === 'label' || element === this.#shown.body)
       return false;
     if (this.#names.attribute(element, 'onclick') !== null) return true;
     const tab = this.#names.attribute(element, 'tabindex');
@@ -245,7 +245,7 @@ export class PageView {
     return (
       cursor === 'pointer' &&
       around.cursor !== 'pointer' &&
-      !element.querySelector('input, select, label')
+      !Element.prototype.querySelector.call(element, 'input, select, label')
     );
   }
 
@@ -266,7 +266,9 @@ export class PageView {
   #addHollow(element: Element, { modal, inControl }: Around, { width, height }: DOMRect): boolean {
     const role = this.#names.roleOf(element);
     if (inControl || (width > 0 && height > 0) || !['link', 'button'].includes(role)) return false;
-    const held = [...element.querySelectorAll('*')].find((each) => this.#isSeen(each));
+    const held = [...Element.prototype.querySelectorAll.call(element, '*')].find((each) =>
+      this.#isSeen(each),
+    );
     if (held === undefined) return false;
     const box = this.#shown.boxOf(held);
     this.#push(element, held, { role, label: this.#names.nameOf(element, role), box, modal });

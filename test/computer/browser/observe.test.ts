@@ -574,18 +574,33 @@ describeInBrowser('observe', (world) => {
     const { elements, text } = await see();
     expect(elements.map(({ label }) => label)).toEqual([...names.split(' '), 'Go']);
     expect(text).toBe('Go and more');
+    // One that is acted on, and placed.
+    await screen.page.evaluate(() => {
+      const form = document.querySelector('form');
+      const set = (name: string, value: string): void =>
+        form === null ? undefined : Element.prototype.setAttribute.call(form, name, value);
+      set('tabindex', '0');
+      set('aria-label', 'Form');
+      set('style', 'position:absolute;cursor:pointer');
+    });
+    const acted = await see();
+    expect(acted.elements.map(({ label }) => label)).toEqual(['Form', ...names.split(' '), 'Go']);
   });
 
-  test.each(['body', 'createRange', 'elementFromPoint', 'scrollingElement'])(
-    'a picture that is called %s hides nothing',
-    async (name) => {
-      const { see, screen } = await world.open('twins.html');
-      await screen.page.setContent(`<img name="${name}" alt="Picture"><p>Saved</p>`);
-      const { elements, text } = await see();
-      expect(elements.map(({ label }) => label)).toEqual(['Picture']);
-      expect(text).toBe('Saved');
-    },
-  );
+  test.each([
+    'body',
+    'createElement',
+    'createRange',
+    'documentElement',
+    'elementFromPoint',
+    'scrollingElement',
+  ])('a picture that is called %s hides nothing', async (name) => {
+    const { see, screen } = await world.open('twins.html');
+    await screen.page.setContent(`<img name="${name}" alt="Picture"><p>Saved</p>`);
+    const { elements, text } = await see();
+    expect(elements.map(({ label }) => label)).toEqual(['Picture']);
+    expect(text).toBe('Saved');
+  });
 
   test.each([
     `<svg><text y=20>Saved`,
